@@ -13,17 +13,17 @@ TESTS = Path(__file__).parent
 
 #: Tests that start the workflow, a browser, a cluster or another machine, install the wheel, or compute with every kernel.
 SLOW = ("arm", "browser", "packaging", "portability", "slurm", "workflow")
-#: In a slow folder, but run with the fast tests: the workflow on one small grid.
+#: Runs the workflow on one small grid, so it is fast although its folder is slow.
 FAST_WORKFLOW_TEST = TESTS / "workflow" / "test_workflow.py"
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what lies in a slow folder; a single slow test elsewhere carries the marker itself."""
+    """Mark the tests in slow folders. Slow tests elsewhere carry the marker themselves."""
     for item in items:
         if item.path.relative_to(TESTS).parts[0] in SLOW and item.path != FAST_WORKFLOW_TEST:
             item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish():
-    """Exempt what is loaded so far from garbage collection: statsmodels triggers many collections, which would be slow."""
+    """Exempt all that is loaded by now from garbage collection, which statsmodels triggers often."""
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Property tests, from table to clusters, on data that cause trouble: ties, duplicates, one-point clusterlets, small groups."""
+"""Properties that hold for all data, tested with ties, duplicates, clusterlets of one row and small groups."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,10 @@ seeds = st.integers(0, 2**32 - 1)
 
 @st.composite
 def tables(draw):
-    """Rows in single precision (whole numbers below 4, or normally distributed numbers), and their groups: two to four."""
+    """Features in single precision, and the groups of the rows.
+
+    The features are whole numbers below 4, which give ties and duplicates, or normally distributed.
+    """
     n_groups = draw(st.integers(2, 4))
     groups = np.array([*range(n_groups), *draw(st.lists(st.integers(0, n_groups - 1), max_size=25))])
     rng = np.random.default_rng(draw(seeds))
@@ -27,7 +30,7 @@ def tables(draw):
 
 
 def match(name, clusterlets, seed):
-    """The clusters that the named matcher makes of clusterlets (n_clusters, n_clusterlets), or None if it finds none."""
+    """Which cluster contains which clusterlet (n_clusters, n_clusterlets), or None if the matcher finds no clusters."""
     parameters = {"omega": 0.5, "sample_size": 50} if name == "C" else {"hops": 2}
     return methods.get(name)().match(clusterlets, np.random.default_rng(seed), **parameters)
 
@@ -36,15 +39,16 @@ def match(name, clusterlets, seed):
 @few_examples
 @given(tables(), st.integers(2, 12), seeds)
 def test_every_instance_is_in_a_cluster_and_no_cluster_is_empty(name, table, k, seed):
-    """k often exceeds a group's number of distinct rows. Such a group has fewer than k clusterlets, each of equal rows."""
+    """Groups with fewer than k distinct rows are included. They have fewer than k clusterlets."""
     X, groups = table
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
-    clusters = match(name, clusterlets, seed)
-    if clusters is None:
+    matching = match(name, clusterlets, seed)
+    if matching is None:
         assert np.bincount(clusterlets.group).min() < 2 or name == "C"
         return
-    memberships = clusters[:, clusterlets.labels]
-    assert memberships.any(axis=0).all() and memberships.any(axis=1).all()
+    memberships = matching[:, clusterlets.labels]
+    assert memberships.any(axis=0).all()
+    assert memberships.any(axis=1).all()
     if name in ("C", "G-D", "G-B"):
         assert (memberships.sum(axis=0) == 1).all()
 
@@ -60,8 +64,8 @@ def test_single_precision_gives_the_same_results_as_double(table, k, seed):
     assert diameter(single) == diameter(double)
     assert np.array_equal(fair_assignment(single, groups, single[:2]), fair_assignment(double, groups, double[:2]))
     n_centres = min(k, len(single))
-    fits = [frac(X, groups, n_centres, np.random.default_rng(seed), max_iter=3) for X in (single, double)]
-    assert fits[0].centres.tobytes() == fits[1].centres.tobytes()
-    clusterlets = [extract_clusterlets(X, groups, k, np.random.default_rng(seed)) for X in (single, double)]
+    of_single, of_double = (frac(X, groups, n_centres, np.random.default_rng(seed), max_iter=3) for X in (single, double))
+    assert of_single.centres.tobytes() == of_double.centres.tobytes()
+    of_single, of_double = (extract_clusterlets(X, groups, k, np.random.default_rng(seed)) for X in (single, double))
     for field in ("labels", "centroids", "inertia"):
-        assert getattr(clusterlets[0], field).tobytes() == getattr(clusterlets[1], field).tobytes()
+        assert getattr(of_single, field).tobytes() == getattr(of_double, field).tobytes()

@@ -7,13 +7,13 @@ from clusterlets import __main__ as command_line
 
 @pytest.fixture
 def run(capsys):
-    """Run a command; returns its status, output and errors."""
+    """A function that runs a command and returns its status, output and errors."""
 
     def run_command(*arguments):
         try:
             status = command_line.main(list(arguments))
-        except SystemExit as end:  # argparse
-            status = end.code
+        except SystemExit as exit_request:  # of argparse
+            status = exit_request.code
         return status, *capsys.readouterr()
 
     return run_command

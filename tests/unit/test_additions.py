@@ -38,7 +38,7 @@ class Striped(Method):
         return kmeans_labels(X, n_clusters, random_state)
 
     class Estimator:
-        """What only this estimator has.
+        """What this estimator has beside the attributes of all estimators.
 
         Attributes
         ----------
@@ -63,18 +63,20 @@ def draw(runs):
     return figure
 """
 SCORE = """    Score(
-        "{}",
-        computed_from={},
-        function=lambda values: int({}),
+        "{name}",
+        computed_from={computed_from},
+        function=lambda values: int({result}),
         unit="rows",
         range=(1, 10**9),
         meaning="a test",
     ),
 """
+# For each module of metrics: the line after which the entry is inserted, and the fields of the entry.
 SCORES = {
-    "table": ("FURTHER = (\n", "rows_of_pieces", "Pieces", "values.counts.sum()"),
-    "instances": ("SCORES = (\n", "rows_of_instances", "Instances", "len(values.X)"),
+    "table": ("FURTHER = (\n", {"name": "rows_of_pieces", "computed_from": "Pieces", "result": "values.counts.sum()"}),
+    "instances": ("SCORES = (\n", {"name": "rows_of_instances", "computed_from": "Instances", "result": "len(values.X)"}),
 }
+SCORE_NAMES = [fields["name"] for _, fields in SCORES.values()]
 REGISTRY_TESTS = [
     "tests/unit/methods/test_methods.py",
     "tests/unit/methods/test_parameters.py",
@@ -97,11 +99,11 @@ def checkout(tmp_path_factory):
     shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
     (copy / "clusterlets/methods/striped.py").write_text(STRIPED, encoding="utf-8")
     (copy / "clusterlets/report/figures/stripes.py").write_text(FIGURE, encoding="utf-8")
-    for module, (beginning, *score) in SCORES.items():
+    for module, (line_before, fields) in SCORES.items():
         path = copy / f"clusterlets/metrics/{module}.py"
         source = path.read_text(encoding="utf-8")
-        assert source.count(beginning) == 1
-        path.write_text(source.replace(beginning, beginning + SCORE.format(*score)), encoding="utf-8")
+        assert source.count(line_before) == 1
+        path.write_text(source.replace(line_before, line_before + SCORE.format(**fields)), encoding="utf-8")
     run(copy, "docs/generate.py")
     return copy
 
@@ -117,20 +119,24 @@ def run(checkout, *command):
 def test_the_generated_files_include_the_additions(checkout):
     assert "from clusterlets.estimators import Striped as Striped" in (checkout / "clusterlets/__init__.pyi").read_text()
     stub = (checkout / "clusterlets/estimators/__init__.pyi").read_text()
-    assert 'order: Literal["up", "down"] = "up",' in stub and "slack: float | None = None," in stub
+    assert 'order: Literal["up", "down"] = "up",' in stub
+    assert "slack: float | None = None," in stub
     page = (checkout / "docs/methods.md").read_text()
-    assert "| `striped` | Stripes of the rows" in page and "| `striped` | `width` | a whole number from 1 to 9 |" in page
+    assert "| `striped` | Stripes of the rows" in page
+    assert "| `striped` | `width` | a whole number from 1 to 9 |" in page
     page = (checkout / "docs/results-format.md").read_text()
-    assert all(f"| {name} | rows, 1..1e+09 | a test |" in page for _, name, *_ in SCORES.values())
+    for name in SCORE_NAMES:
+        assert f"| {name} | rows, 1..1e+09 | a test |" in page
 
 
 def test_the_workflow_plans_the_cells_of_the_method_and_the_figure(checkout):
     options = ("--config", "methods=[k-means, striped]", "datasets=[iris]", "--configfile", "workflow/configs/demo.yaml")
-    planned = run(checkout, "-m", "snakemake", "--dry-run", "--cores", "1", *options)
-    assert "iris: striped k5_width2" in planned and "plot_stripes" in planned
+    plan = run(checkout, "-m", "snakemake", "--dry-run", "--cores", "1", *options)
+    assert "iris: striped k5_width2" in plan
+    assert "plot_stripes" in plan
 
 
-# Scores a clustering, draws the new figure and renders the report.
+# Prints the row of runs.csv and the fairness report of one clustering, and a report page with the new figure.
 SCORE_AND_REPORT = """
 import csv, json
 from pathlib import Path
@@ -156,19 +162,21 @@ with open("runs.csv", newline="") as file:
     (run,) = csv.DictReader(file)
 plot("stripes", ".")
 findings = page.Findings({"stripes": Path("figures/stripes.png").read_bytes()})
-shown = page.render(Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), read_configuration()), findings)
-print(json.dumps([run, fairness_report(X, labels, groups), shown], default=str))
+html = page.render(Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), read_configuration()), findings)
+print(json.dumps([run, fairness_report(X, labels, groups), html], default=str))
 """
 
 
 def test_the_results_have_the_scores_and_the_report_explains_them_and_shows_the_figure(checkout):
-    row, report, page = json.loads(run(checkout, "-c", SCORE_AND_REPORT))
-    for _, name, *_ in SCORES.values():
-        assert float(row[name]) == report[name] == 12 and name in page
-    assert 'id="figure-stripes"' in page and "All of them." in page
+    row, fairness_report, html = json.loads(run(checkout, "-c", SCORE_AND_REPORT))
+    for name in SCORE_NAMES:
+        assert float(row[name]) == fairness_report[name] == 12
+        assert name in html
+    assert 'id="figure-stripes"' in html
+    assert "All of them." in html
 
 
-def test_the_new_method_has_an_estimator_and_options_of_the_command(checkout):
+def test_the_new_method_has_an_estimator(checkout):
     code = (
         "from clusterlets import Striped\n"
         "X, sex = [[0.0], [0.1], [5.0], [5.1]], ['f', 'm', 'f', 'm']\n"
@@ -176,6 +184,9 @@ def test_the_new_method_has_an_estimator_and_options_of_the_command(checkout):
         "print(fitted.memberships_.sum(axis=0).tolist(), fitted.order_.tolist())"
     )
     assert run(checkout, "-c", code) == "[2, 2] [0, 1, 2, 3]\n"
+
+
+def test_the_parameters_of_the_new_method_are_options_of_the_command(checkout):
     (checkout / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
     command = ("-m", "clusterlets", "cluster", "t.csv", "--sensitive", "g", "--method", "striped", "-k", "3")
     output = run(checkout, *command, "--width", "2")

@@ -10,9 +10,8 @@ from modules import MODULES, PACKAGE, loaded_by
 
 from clusterlets.grid import fingerprints
 
-# A part is a module or package directly below clusterlets. Each part in LAYERS may import all parts that are listed after it.
-# ALLOWED lists what each part may import: parts, or single modules of a part. Every part may also import itself and the module
-# installation.
+# A part is a module or package directly below clusterlets. A part in LAYERS may import the parts after it, unless ALLOWED
+# says otherwise.
 LAYERS = (
     "steps",
     "report",
@@ -31,6 +30,7 @@ LAYERS = (
     "extras",
     "errors",
 )
+# The parts, or single modules of them, that each part may import beside itself and the module installation.
 ALLOWED = {
     **{part: LAYERS[index + 1 :] for index, part in enumerate(LAYERS)},
     "__init__": (),
@@ -51,7 +51,7 @@ ALLOWED = {
 
 
 def imported_names(source):
-    """All names that a source imports, at its top or in functions: ``package.module`` or ``package.module.name``."""
+    """All names that a source imports, also inside functions: ``package.module`` or ``package.module.name``."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -62,24 +62,24 @@ def imported_names(source):
 def violations(module, source):
     """A line for each forbidden import, with the reason."""
     for name in imported_names(source):
-        reason = reason_against(module, name)
+        reason = reason_against_import(module, name)
         if reason:
             yield f"{module} imports {name}: {reason}"
 
 
-def reason_against(module, name):
+def reason_against_import(module, name):
     """Why the module must not import the name, or an empty string."""
     if name.startswith("."):
         return "write the whole name, because fingerprints do not follow relative imports"
     if name.split(".")[0] == "snakemake":
         return "a rule calls the package, never the other way"
-    if module.startswith("clusterlets.") and name.startswith("clusterlets."):
-        importing, imported = (dotted.removeprefix("clusterlets.") for dotted in (module, name))
-        part = importing.split(".")[0]
-        allowed = (part, "installation", *ALLOWED.get(part, ()))
-        if not any(f"{imported}.".startswith(f"{allowed_part}.") for allowed_part in allowed):
-            return f"{part} may import {', '.join(allowed[1:])}"
-    return ""
+    if not (module.startswith("clusterlets.") and name.startswith("clusterlets.")):
+        return ""
+    part, imported = module.split(".")[1], name.removeprefix("clusterlets.")
+    allowed = (part, "installation", *ALLOWED.get(part, ()))
+    if any(f"{imported}.".startswith(f"{allowed_part}.") for allowed_part in allowed):
+        return ""
+    return f"{part} may import {', '.join(allowed[1:])}"
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))
@@ -108,9 +108,9 @@ def test_a_forbidden_import_is_reported_with_its_module(module, source, imported
 
 
 def test_the_logger_plugin_does_not_import_the_package():
-    plugin = PACKAGE.parent / "snakemake_logger_plugin_cells"
-    names = {path.name: set(imported_names(path.read_text(encoding="utf-8"))) for path in plugin.glob("*.py")}
-    assert not any(name.split(".")[0] == "clusterlets" for imported in names.values() for name in imported)
+    for path in (PACKAGE.parent / "snakemake_logger_plugin_cells").glob("*.py"):
+        packages = {name.split(".")[0] for name in imported_names(path.read_text(encoding="utf-8"))}
+        assert "clusterlets" not in packages, path
 
 
 @pytest.mark.parametrize(
@@ -130,31 +130,57 @@ def test_getting_one_method_does_not_load_the_others():
     loaded = loaded_by("from clusterlets import methods; methods.get('G-B')")
     method_modules = {name.rpartition(".")[2] for name in loaded if name.startswith("clusterlets.methods.")}
     assert method_modules == {"g_b", "hopping"}
-    assert "clusterlets.algorithms.matching.pinball" in loaded and "clusterlets.algorithms.matching.centroid" not in loaded
+    assert "clusterlets.algorithms.matching.pinball" in loaded
+    assert "clusterlets.algorithms.matching.centroid" not in loaded
 
 
-def closure(*modules):
-    # These modules and all that they import, directly or not.
-    return set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
+def import_closure(*modules):
+    """Names of these modules and of all that they import, directly or not, without the prefix ``clusterlets.``."""
+    names = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
+    return {name.removeprefix("clusterlets.") for name in names}
 
 
-def test_the_import_closure_of_a_step_holds_the_code_it_runs_and_no_other():
-    pinball_closure = closure("steps.scoring", "methods", "methods.g_b")
-    assert {"clusterlets.algorithms.matching.pinball", "clusterlets.metrics.table", "clusterlets.storage"} <= pinball_closure
-    assert not {f"clusterlets.algorithms.{name}" for name in ("frac", "geometry", "kernels", "extraction")} & pinball_closure
-    fitting_closure = closure("steps.fitting", "methods", "methods.frac")
-    assert {"clusterlets.algorithms.frac", "clusterlets.algorithms.geometry"} <= fitting_closure
-    assert "clusterlets.metrics.instances" in fitting_closure
-    assert not {f"clusterlets.metrics.{name}" for name in ("table", "pieces", "composition", "prices")} & fitting_closure
-    assert "clusterlets.algorithms.kmeans" not in closure("steps.fitting", "methods", "methods.random")
-    assert "clusterlets.algorithms.matching.pinball" not in fitting_closure | closure("steps.scoring", "methods", "methods.c")
-    assert "clusterlets.algorithms.matching.centroid" not in pinball_closure | fitting_closure
+@pytest.mark.parametrize(
+    ("step", "method", "included", "excluded"),
+    [
+        (
+            "scoring",
+            "g_b",
+            {"algorithms.matching.pinball", "metrics.table", "storage"},
+            {
+                "algorithms.matching.centroid",
+                "algorithms.frac",
+                "algorithms.geometry",
+                "algorithms.kernels",
+                "algorithms.extraction",
+            },
+        ),
+        ("scoring", "c", {"algorithms.matching.centroid"}, {"algorithms.matching.pinball"}),
+        (
+            "fitting",
+            "frac",
+            {"algorithms.frac", "algorithms.geometry", "metrics.instances"},
+            {
+                "algorithms.matching.pinball",
+                "algorithms.matching.centroid",
+                "metrics.table",
+                "metrics.pieces",
+                "metrics.composition",
+                "metrics.prices",
+            },
+        ),
+        ("fitting", "random", set(), {"algorithms.kmeans"}),
+    ],
+)
+def test_the_import_closure_of_a_step_holds_the_code_it_runs_and_no_other(step, method, included, excluded):
+    closure = import_closure(f"steps.{step}", "methods", f"methods.{method}")
+    assert included <= closure
+    assert not excluded & closure
 
 
 @pytest.mark.parametrize("step", ["fitting", "scoring"])
 def test_steps_import_no_method_so_that_a_new_method_reruns_nothing(step):
-    method_modules = {name for name in closure(f"steps.{step}", "methods") if name.startswith("clusterlets.methods.")}
-    assert not method_modules
+    assert not [module for module in import_closure(f"steps.{step}", "methods") if module.startswith("methods.")]
 
 
 def clear_caches():
@@ -168,34 +194,47 @@ def test_a_fingerprint_depends_on_sources_and_versions_and_not_on_their_folder(t
         return fingerprints.fingerprint(["metrics.composition"], {"numpy": numpy})
 
     first, with_numpy_2 = fingerprint(), fingerprint("2")
-    assert len(first.split()[0]) == 16 and all(part.count(":") + part.count("==") == 1 for part in first.split()[1:])
-    assert with_numpy_2 != first and fingerprints.changed_parts(first, with_numpy_2) == ["numpy"]
+    digest, *parts = first.split()
+    assert len(digest) == 16
+    assert all(part.count(":") + part.count("==") == 1 for part in parts)
+    assert with_numpy_2 != first
+    assert fingerprints.changed_parts(first, with_numpy_2) == ["numpy"]
+
     copy = shutil.copytree(PACKAGE, tmp_path / "clusterlets", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(fingerprints, "PACKAGE", copy)
     assert fingerprint() == first
     composition = copy / "metrics/composition.py"
     composition.write_bytes(composition.read_bytes() + b"CHANGED = True\n")
     changed = fingerprint()
-    assert changed != first and fingerprints.changed_parts(first, changed) == ["metrics/composition.py"]
+    assert changed != first
+    assert fingerprints.changed_parts(first, changed) == ["metrics/composition.py"]
     monkeypatch.undo()
     clear_caches()
 
 
 def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
+    def fingerprint(user_files):
+        clear_caches()
+        return fingerprints.fingerprint(["metrics.composition"], user_files=user_files)
+
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    names = ["mine: a.py", "folder/mine: a.py", str(tmp_path / "other.py")]
-    for name in names:
-        Path(name).write_text("x = 1")
-    no_files = fingerprints.fingerprint(["metrics.composition"])
-    before = fingerprints.fingerprint(["metrics.composition"], user_files=names)
-    parts = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
-    assert set(fingerprints.changed_parts(no_files, before)) == set(parts) and no_files.split()[0] != before.split()[0]
-    for name, part in zip(names, parts, strict=True):
-        Path(name).write_text("x = 2")
-        clear_caches()
-        after = fingerprints.fingerprint(["metrics.composition"], user_files=names)
-        assert fingerprints.changed_parts(before, after) == [part] and after.split()[0] != before.split()[0]
+    other_file = str(tmp_path / "other.py")
+    part_by_file = {
+        "mine: a.py": "./mine%3A%20a.py",
+        "folder/mine: a.py": "./folder/mine%3A%20a.py",
+        other_file: other_file,
+    }
+    for file in part_by_file:
+        Path(file).write_text("x = 1")
+    without_files, before = fingerprint(()), fingerprint(list(part_by_file))
+    assert set(fingerprints.changed_parts(without_files, before)) == set(part_by_file.values())
+    assert without_files.split()[0] != before.split()[0]
+    for file, part in part_by_file.items():
+        Path(file).write_text("x = 2")
+        after = fingerprint(list(part_by_file))
+        assert fingerprints.changed_parts(before, after) == [part]
+        assert after.split()[0] != before.split()[0]
         before = after
 
 

@@ -1,4 +1,4 @@
-"""Profiles say who is in a cluster: means and spreads of features, the features that stand out, and typical rows."""
+"""A profile describes a cluster by means and spreads of features, the features that stand out, and typical rows."""
 
 from pathlib import Path
 
@@ -6,63 +6,90 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clusterlets import __main__ as command_line
 from clusterlets import fairness_report
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.estimators.profiles import Profiles, typical_rows
 
 RNG = np.random.default_rng(0)
 LABELS = np.repeat([2, 5, 7], [30, 20, 10])
-X = pd.DataFrame({"age": RNG.normal(40, 10, 60) + 15 * (LABELS == 5), "pay": RNG.normal(3000, 50, 60), "one": 1.0})
+# Cluster 5 is older than the others.
+X = pd.DataFrame({"age": RNG.normal(40, 10, 60) + 15 * (LABELS == 5), "pay": RNG.normal(3000, 50, 60), "constant": 1.0})
 SEX = np.tile(["f", "m"], 30)
 
 
 def test_means_and_spreads_are_those_of_the_members():
     features = fairness_report(X, LABELS, SEX, cohesion=False, silhouette=False).features.set_index(["cluster", "feature"])
-    for name in X:
-        for cluster, values in X[name].groupby(LABELS):
+    for name, column in X.items():
+        for cluster, members in column.groupby(LABELS):
             row = features.loc[(cluster, name)]
-            assert row["mean"] == pytest.approx(values.mean()) and row["spread"] == pytest.approx(values.std(ddof=0))
-            assert row["table_mean"] == pytest.approx(X[name].mean())
-            difference = (values.mean() - X[name].mean()) / X[name].std(ddof=0) if name != "one" else 0
+            assert row["mean"] == pytest.approx(members.mean())
+            assert row["spread"] == pytest.approx(members.std(ddof=0))
+            assert row["table_mean"] == pytest.approx(column.mean())
+            difference = (members.mean() - column.mean()) / column.std(ddof=0) if name != "constant" else 0
             assert row["difference"] == pytest.approx(difference)
-    assert features.loc[5].index[0] == "age" and set(features.loc[5].index) == set(X)
 
 
-def test_a_sentence_describes_in_their_own_units_the_features_that_stand_out():
+def test_the_features_of_a_cluster_begin_with_the_one_that_stands_out_most():
+    features = fairness_report(X, LABELS, SEX, cohesion=False, silhouette=False).features
+    names = features.loc[features["cluster"] == 5, "feature"].tolist()
+    assert names[0] == "age"
+    assert sorted(names) == sorted(X)
+
+
+def test_a_sentence_describes_the_features_that_stand_out_in_their_own_units():
     memberships, _ = as_memberships(LABELS)
     profiles = Profiles.of(X.to_numpy(), memberships, list(X))
-    ages = X["age"]
-    expected = f"age {ages[LABELS == 5].mean():.4g} +- {ages[LABELS == 5].std(ddof=0):.3g} (table {ages.mean():.4g} +- "
+    ages, members = X["age"], X["age"][LABELS == 5]
+    expected = f"age {members.mean():.4g} +- {members.std(ddof=0):.3g} (table {ages.mean():.4g} +- "
     assert profiles.sentence(1).startswith(expected)
-    constant = Profiles.of(np.ones((60, 1)), memberships)
-    assert constant.sentence(0) == "no feature stands out" and not constant.differences.any()
+
+
+def test_a_constant_feature_does_not_stand_out():
+    profiles = Profiles.of(np.ones((60, 1)), as_memberships(LABELS)[0])
+    assert not profiles.differences.any()
+    assert profiles.sentence(0) == "no feature stands out"
 
 
 def test_typical_rows_are_the_three_nearest_to_the_mean():
     memberships, clusters = as_memberships(LABELS)
     values = X.to_numpy()
-    for cluster, rows in zip(clusters, typical_rows(values, memberships)):
+    for cluster, rows in zip(clusters, typical_rows(values, memberships), strict=True):
         members = np.flatnonzero(cluster == LABELS)
         distances = ((values[members] - values[members].mean(axis=0)) ** 2).sum(axis=1)
         assert rows.tolist() == members[np.argsort(distances)[:3]].tolist()
 
 
-def test_the_command_and_its_page_say_who_is_in_each_cluster(tmp_path, monkeypatch, capsys):
+CLUSTER_COMMAND = ("cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2")
+CLUSTER_COMMAND += ("--max-deviation", "0.2", "-o", "labels.csv", "--report", "page.html")
+
+
+@pytest.fixture
+def people_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X.assign(sex=SEX, who=[f"p{row}" for row in range(60)]).to_csv("people.csv", index=False)
-    arguments = ["cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2", "--max-deviation", "0.2"]
-    assert command_line.main([*arguments, "--id", "who", "-o", "labels.csv", "--report", "page.html"]) == 0
-    output = capsys.readouterr().out
-    labels = pd.read_csv("labels.csv").set_index("who")["cluster"].to_numpy()
+
+
+def read_clusters():
+    """The labels and the typical rows of the clusters that the command made."""
+    labels = pd.read_csv("labels.csv")["cluster"].to_numpy()
+    return labels, typical_rows(X.to_numpy(), as_memberships(labels)[0])
+
+
+def test_the_command_and_its_page_describe_each_cluster(people_file, run):
+    status, output, _ = run(*CLUSTER_COMMAND, "--id", "who")
+    assert status == 0
     page = Path("page.html").read_text(encoding="utf-8")
-    rows = typical_rows(X.to_numpy(), as_memberships(labels)[0])
+    labels, rows = read_clusters()
     for cluster in range(2):
         pay = X["pay"][labels == cluster]
         assert f"pay {pay.mean():.4g} +- {pay.std(ddof=0):.3g} (table " in output
         assert f"<h3>Cluster {cluster}</h3>" in page
         assert f"Typical rows: {', '.join(f'p{row}' for row in rows[cluster])} (who)" in page
-    assert command_line.main([*arguments, "--report", "page.html"]) == 0
+    assert page.count('alt="Features of cluster ') == 2
+
+
+def test_typical_rows_without_an_identifier_are_counted_from_0(people_file, run):
+    assert run(*CLUSTER_COMMAND)[0] == 0
+    _, rows = read_clusters()
     page = Path("page.html").read_text(encoding="utf-8")
     assert f"Typical rows: {', '.join(map(str, rows[0]))} (counted from 0)" in page
-    assert page.count('alt="Features of cluster ') == 2

@@ -1,4 +1,4 @@
-"""The files generated from declarations are up to date in the checkout; `make generated` renews them."""
+"""The files that `make generated` writes are up to date in the checkout."""
 
 import importlib.util
 from pathlib import Path
@@ -16,12 +16,17 @@ def generate():
     return module
 
 
-def test_nothing_generated_is_out_of_date(generate, capsys):
+def test_every_generated_file_is_up_to_date(generate, capsys):
     assert generate.main(["--check"]) == 0, capsys.readouterr().out
 
 
-def test_only_the_named_section_is_replaced_and_it_must_exist(generate):
-    page = "before\n<!-- generated: rows -->\nold\n<!-- end: rows -->\nafter\n"
-    assert generate.with_section(page, "rows", "new\n") == page.replace("old", "new")
+PAGE = "before\n<!-- generated: rows -->\nold\n<!-- end: rows -->\nafter\n"
+
+
+def test_only_the_named_section_is_replaced(generate):
+    assert generate.with_section(PAGE, "rows", "new\n") == PAGE.replace("old", "new")
+
+
+def test_a_section_that_the_page_does_not_have_is_refused(generate):
     with pytest.raises(ValueError, match="occurs 0 times"):
-        generate.with_section(page, "columns", "new")
+        generate.with_section(PAGE, "columns", "new")

@@ -17,7 +17,7 @@ from clusterlets.metrics.table import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# Distributions whose name differs from that of the module.
+# The module of each distribution that has another name than its module.
 MODULES = {"pyyaml": "yaml", "scikit-posthocs": "scikit_posthocs", "scikit-learn": "sklearn"}
 
 
@@ -28,14 +28,14 @@ def test_importing_the_package_loads_neither_numpy_nor_scikit_learn():
 
 def test_the_estimators_load_no_library_of_the_workflow():
     loaded = loaded_by("from clusterlets import FRAC, fairness_report")
-    assert "sklearn" in loaded and not {"matplotlib", "requests", "seaborn", "snakemake"} & loaded
+    assert "sklearn" in loaded
+    assert not {"matplotlib", "requests", "seaborn", "snakemake"} & loaded
 
 
 def test_every_public_name_is_the_object_of_that_name():
-    offered = {name: getattr(clusterlets, name) for name in clusterlets.__all__}
-    assert all(value.__name__ == name for name, value in offered.items())
-    assert offered.items() >= {name: getattr(estimators, name) for name in estimators.__all__}.items()
-    assert set(dir(clusterlets)) >= {*offered, "__version__"}
+    assert all(getattr(clusterlets, name).__name__ == name for name in clusterlets.__all__)
+    assert all(getattr(clusterlets, name) is getattr(estimators, name) for name in estimators.__all__)
+    assert set(dir(clusterlets)) >= {*clusterlets.__all__, "__version__"}
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -48,26 +48,29 @@ def test_the_version_is_printed(capsys):
     assert capsys.readouterr().out == f"clusterlets {clusterlets.__version__}\n"
 
 
-def requirements(lines):
-    return {line.partition(">")[0].partition("[")[0] for line in lines}
+def modules_of(requirements):
+    distributions = {line.partition(">")[0].partition("[")[0] for line in requirements}
+    return {MODULES.get(name, name) for name in distributions - {PROJECT["name"]}}
 
 
 def test_each_optional_library_is_in_its_extra():
-    in_extra = {extra: requirements(lines) for extra, lines in PROJECT["optional-dependencies"].items()}
-    for module, extra in extras.EXTRAS.items():
-        distribution = {module: name for name, module in MODULES.items()}.get(module, module)
-        assert distribution in in_extra[extra] and distribution not in requirements(PROJECT["dependencies"])
-    optional = set().union(*(in_extra[extra] for extra in ("tables", "data", "plots", "tune", "workflow"))) - {PROJECT["name"]}
-    assert {MODULES.get(name, name) for name in optional} == set(extras.EXTRAS)
+    by_extra = {extra: modules_of(requirements) for extra, requirements in PROJECT["optional-dependencies"].items()}
+    assert all(module in by_extra[extra] for module, extra in extras.EXTRAS.items())
+    assert not set(extras.EXTRAS) & modules_of(PROJECT["dependencies"])
+    for_users = ("tables", "data", "plots", "tune", "workflow")
+    assert set(extras.EXTRAS) == set().union(*(by_extra[extra] for extra in for_users))
 
 
-def test_a_missing_library_is_named_with_its_extra_if_it_has_one(monkeypatch):
+def test_a_missing_library_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* '\.\[tables\]'"):
         estimators.cluster_composition([0, 0, 1, 1], list("abab"))
     monkeypatch.delitem(sys.modules, "clusterlets.tuning", raising=False)
     with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* '\.\[tables\]'"):
         from clusterlets import tune  # noqa: F401
+
+
+def test_a_missing_library_that_is_in_no_extra_is_an_ordinary_import_error():
     assert issubclass(extras.MissingExtra, ImportError)
     with pytest.raises(ModuleNotFoundError, match="no_such_library"), extras.optional():
         import no_such_library  # noqa: F401
@@ -78,50 +81,64 @@ def test_a_missing_library_is_named_with_its_extra_if_it_has_one(monkeypatch):
     [("compare", "workflow"), ("analyse", "workflow"), ("cluster", "tables"), ("tune", "tune"), ("assign", "tables")],
 )
 def test_a_command_without_its_libraries_says_in_one_line_what_to_install(command, extra):
-    code = (
-        "import sys; sys.modules['pandas'] = None\n"
-        f"from clusterlets.__main__ import main\nsys.exit(main(['{command}', '--help']))"
-    )
+    code = f"""
+import sys
+sys.modules["pandas"] = None
+from clusterlets.__main__ import main
+sys.exit(main(["{command}", "--help"]))
+"""
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    lines = process.stderr.splitlines()
-    assert process.returncode == 1 and lines[0].startswith(f"clusterlets {command}: this needs pandas")
-    assert f"'.[{extra}]'" in lines[0] and "Traceback" not in process.stderr
+    assert process.returncode == 1
+    first_line = process.stderr.splitlines()[0]
+    assert first_line.startswith(f"clusterlets {command}: this needs pandas")
+    assert f"'.[{extra}]'" in first_line
+    assert "Traceback" not in process.stderr
 
 
-def test_every_fitted_attribute_and_score_is_described():
-    X, sex = [[0.0], [1.0], [5.0], [6.0]], list("abab")
-    for estimator in (ClusterletClustering(2, random_state=0), FRAC(2, random_state=0)):
-        fitted = [name for name in vars(estimator.fit(X, sensitive_features=sex)) if name.endswith("_")]
-        documented = inspect.getdoc(type(estimator))  # from 3.13 on Python itself removes the indentation
-        assert len(fitted) > 5 and [name for name in fitted if f"\n{name} :" not in documented] == []
-    documented = {*(score.name for score in SCORES), "silhouette_of_groups"}  # a dict, so only in the docstring
-    assert set(fairness_report(X, [0, 0, 1, 1], sex)) <= documented
+@pytest.mark.parametrize("estimator", [ClusterletClustering, FRAC])
+def test_every_fitted_attribute_is_described(estimator):
+    fitted = estimator(2, random_state=0).fit([[0.0], [1.0], [5.0], [6.0]], sensitive_features=list("abab"))
+    attributes = [name for name in vars(fitted) if name.endswith("_")]
+    docstring = inspect.getdoc(estimator)
+    assert len(attributes) > 5
+    assert [name for name in attributes if f"\n{name} :" not in docstring] == []
+
+
+def test_every_score_of_a_report_is_described():
+    report = fairness_report([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1], list("abab"))
+    # The docstring describes silhouette_of_groups, which is a dict and so not in the table of scores.
+    assert set(report) <= {*(score.name for score in SCORES), "silhouette_of_groups"}
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory):
-    """A copy of this package whose __init__.py was overwritten by another package of the same name, as pip does."""
+def mixed_installation(tmp_path_factory):
+    """A folder with a copy of this package in which pip replaced __init__.py by that of another package of the same name."""
     folder = tmp_path_factory.mktemp("mixed")
     shutil.copytree(Path(clusterlets.__file__).parent, folder / "clusterlets", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "clusterlets" / "__init__.py").write_text('__version__ = "0.0.3"\n')
     return folder
 
 
-def in_mixed(mixed, code):
-    code = f"import sys; sys.path.insert(0, {str(mixed)!r}); {code}"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=mixed, env={"PATH": ""})
+def run_in(folder, code):
+    code = f"import sys; sys.path.insert(0, {str(folder)!r}); {code}"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env={"PATH": ""})
 
 
 @pytest.mark.parametrize("module", ["estimators", "metrics.table", "__main__"])
-def test_a_mixed_installation_is_refused_in_one_line(mixed, module):
-    process = in_mixed(mixed, f"import clusterlets.{module}")
+def test_a_mixed_installation_is_refused(mixed_installation, module):
+    process = run_in(mixed_installation, f"import clusterlets.{module}")
     assert process.returncode == 1
-    last = process.stderr.splitlines()[-1]
-    assert "another package named clusterlets, " in last and "pip uninstall clusterlets clusterlets-benchmark" in last
-    assert module != "__main__" or process.stderr.count("\n") == 1
+    last_line = process.stderr.splitlines()[-1]
+    assert "another package named clusterlets, " in last_line
+    assert "pip uninstall clusterlets clusterlets-benchmark" in last_line
 
 
-EVERY_MODULE = """
+def test_the_command_refuses_a_mixed_installation_in_one_line(mixed_installation):
+    assert run_in(mixed_installation, "import clusterlets.__main__").stderr.count("\n") == 1
+
+
+# Imports each module of the package and prints those that are not refused.
+IMPORT_EVERY_MODULE = """
 import importlib
 from pathlib import Path
 for file in sorted(Path("clusterlets").rglob("*.py")):
@@ -139,6 +156,6 @@ for file in sorted(Path("clusterlets").rglob("*.py")):
 """
 
 
-def test_no_module_runs_in_a_mixed_installation(mixed):
-    process = in_mixed(mixed, f"exec({EVERY_MODULE!r})")
+def test_no_module_runs_in_a_mixed_installation(mixed_installation):
+    process = run_in(mixed_installation, f"exec({IMPORT_EVERY_MODULE!r})")
     assert (process.returncode, process.stdout) == (0, "")

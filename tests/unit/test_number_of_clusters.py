@@ -1,4 +1,4 @@
-"""With ``n_clusters``, ClusterletClustering tries many configurations and keeps the closest number of clusters."""
+"""With ``n_clusters``, ClusterletClustering tries many configurations and keeps one whose number of clusters is closest."""
 
 import warnings
 from itertools import product
@@ -14,7 +14,7 @@ from clusterlets.estimators import ClusterletClustering, fairness_report
 CANCER, IRIS = load_breast_cancer(return_X_y=True), load_iris(return_X_y=True)
 
 
-def fitted(X, groups, **settings):
+def fit(X, groups, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return ClusterletClustering(random_state=3, **settings).fit(X, sensitive_features=groups)
@@ -23,27 +23,30 @@ def fitted(X, groups, **settings):
 @pytest.mark.parametrize(
     ("table", "matcher", "n_clusters"), [(CANCER, "G-B", 5), (IRIS, "G-D", 4), (IRIS, "B", 5), (IRIS, "D", 2)]
 )
-def test_no_configuration_comes_closer(table, matcher, n_clusters):
+def test_the_configuration_is_the_closest_and_if_tied_the_fairest(table, matcher, n_clusters):
     X, groups = scale(table[0]), table[1]
-    model = fitted(X, groups, matcher=matcher, n_clusters=n_clusters)
+    model = fit(X, groups, matcher=matcher, n_clusters=n_clusters)
 
     def preference(n_clusterlets, hops):
-        candidate = fitted(X, groups, matcher=matcher, n_clusterlets=n_clusterlets, hops=hops)
+        candidate = fit(X, groups, matcher=matcher, n_clusterlets=n_clusterlets, hops=hops)
         report = fairness_report(X, candidate.memberships_, groups, cohesion=False, silhouette=False)
         return abs(candidate.n_clusters_ - n_clusters), round(report["deviation_max"], 12), n_clusterlets, hops
 
-    best = min(preference(*configuration) for configuration in product(range(2, 2 * n_clusters + 1), (1, 2, 3, 4)))
-    assert (abs(model.n_clusters_ - n_clusters), model.n_clusterlets_, model.hops_) == (best[0], *best[2:])
+    configurations = product(range(2, 2 * n_clusters + 1), (1, 2, 3, 4))
+    difference, _, n_clusterlets, hops = min(preference(*configuration) for configuration in configurations)
+    assert (model.n_clusterlets_, model.hops_) == (n_clusterlets, hops)
+    assert abs(model.n_clusters_ - n_clusters) == difference
 
 
 @pytest.mark.parametrize("make_random_state", [lambda: 7, lambda: np.random.default_rng(1)])
 def test_the_result_equals_that_of_the_chosen_configuration_alone(make_random_state):
     X, groups = scale(CANCER[0]), CANCER[1]
-    model = ClusterletClustering(n_clusters=6, random_state=make_random_state()).fit(X, sensitive_features=groups)
-    alone = ClusterletClustering(model.n_clusterlets_, hops=model.hops_, random_state=make_random_state())
-    assert model.n_clusters_ == 6
-    assert np.array_equal(alone.fit(X, sensitive_features=groups).labels_, model.labels_)
-    assert (alone.n_clusterlets_, alone.hops_) == (model.n_clusterlets_, model.hops_)
+    searched = ClusterletClustering(n_clusters=6, random_state=make_random_state()).fit(X, sensitive_features=groups)
+    assert searched.n_clusters_ == 6
+    alone = ClusterletClustering(searched.n_clusterlets_, hops=searched.hops_, random_state=make_random_state())
+    alone.fit(X, sensitive_features=groups)
+    assert np.array_equal(alone.labels_, searched.labels_)
+    assert (alone.n_clusterlets_, alone.hops_) == (searched.n_clusterlets_, searched.hops_)
 
 
 def test_a_number_of_clusters_that_is_not_reached_gives_a_warning():
@@ -55,5 +58,5 @@ def test_a_number_of_clusters_that_is_not_reached_gives_a_warning():
 
 def test_the_search_works_for_four_rows():
     X, groups = np.array([[0.0], [0.1], [5.0], [5.1]]), [0, 1, 0, 1]
-    assert fitted(X, groups, n_clusters=2).n_clusters_ == 2
-    assert fitted(X, groups, n_clusters=50).n_clusters_ == 2
+    assert fit(X, groups, n_clusters=2).n_clusters_ == 2
+    assert fit(X, groups, n_clusters=50).n_clusters_ == 2

@@ -26,16 +26,20 @@ def bar_widths(axes):
     return np.array([[bar.get_width() for bar in group] for group in axes.containers]).T
 
 
-@pytest.mark.parametrize("form", [list, lambda labels: csr_array(np.equal.outer(labels, [3, 7]))])
-def test_the_bars_show_the_shares_in_clusters_and_above_them_those_in_the_table(form):
-    axes = plot_composition(form(LABELS), SEX)
+@pytest.mark.parametrize(
+    ("clustering", "names"),
+    [(LABELS, [3, 7]), (csr_array(np.equal.outer(LABELS, [3, 7])), [0, 1])],
+    ids=["labels", "memberships"],
+)
+def test_the_bars_show_the_shares_in_clusters_and_above_them_those_in_the_table(clustering, names):
+    axes = plot_composition(clustering, SEX)
     np.testing.assert_allclose(bar_widths(axes), [[0.6, 0.4], [2 / 3, 1 / 3], [0.5, 0.5]])
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
-    names = (3, 7) if form is list else (0, 1)
     expected = ["whole table", f"{names[0]}  (n = 3)", f"{names[1]}  (n = 2)"]
     assert [label.get_text() for label in axes.get_yticklabels()] == expected
     assert [line.get_xdata()[0] for line in axes.lines] == [0.6]  # a line down the plot marks the share in the table
-    assert isinstance(axes, matplotlib.axes.Axes) and axes.figure in map(pyplot.figure, pyplot.get_fignums())
+    assert isinstance(axes, matplotlib.axes.Axes)
+    assert axes.figure in map(pyplot.figure, pyplot.get_fignums())
 
 
 def test_the_bars_agree_with_the_composition_for_several_columns_and_overlapping_clusters():
@@ -45,8 +49,8 @@ def test_the_bars_agree_with_the_composition_for_several_columns_and_overlapping
     memberships[~memberships.any(axis=1), 0] = True
     counts = cluster_composition(memberships, groups)
     axes = plot_composition(memberships, groups)
-    np.testing.assert_allclose(bar_widths(axes)[1:], counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True))
-    axes.figure.savefig("/dev/null", format="png")  # does not fail on names with dollars and underscores
+    np.testing.assert_allclose(bar_widths(axes)[1:], counts.div(counts.sum(axis=1), axis=0))
+    axes.figure.savefig("/dev/null", format="png")  # matplotlib must not read the dollars in the names as mathematics
 
 
 @pytest.mark.parametrize(
@@ -59,33 +63,54 @@ def test_the_bars_agree_with_the_composition_for_several_columns_and_overlapping
 )
 def test_axes_that_are_passed_are_drawn_on_and_returned(plot):
     ax = Figure().subplots()
-    assert plot(ax) is ax and ax.has_data() and pyplot.get_fignums() == []
+    assert plot(ax) is ax
+    assert ax.has_data()
+    assert pyplot.get_fignums() == []
 
 
-def test_the_projection_is_a_pca_that_shows_all_clusters_with_numbers_that_do_not_overlap(monkeypatch):
-    rng = np.random.default_rng(2)
-    X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
+@pytest.fixture
+def fifty_clusters():
+    """Features and labels of 600 rows."""
+    return np.random.default_rng(2).normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
+
+
+def positions_of(axes):
+    return np.vstack([points.get_offsets() for points in axes.collections])
+
+
+def test_the_projection_is_a_pca(fifty_clusters):
+    X, labels = fifty_clusters
     axes = plot_projection(X, labels)
     pca = PCA(2).fit(X)
-    positions = np.vstack([points.get_offsets() for points in axes.collections])
-    rows_by_cluster = np.concatenate([np.flatnonzero(labels == cluster) for cluster in range(50)])
-    np.testing.assert_allclose(np.abs(positions), np.abs(pca.transform(X)[rows_by_cluster]), atol=1e-9)
+    expected = pca.transform(X)[np.argsort(labels, kind="stable")]
+    np.testing.assert_allclose(np.abs(positions_of(axes)), np.abs(expected), atol=1e-9)  # PCA leaves the signs open
     assert f"({pca.explained_variance_ratio_[0]:.0%} of the variance)" in axes.get_xlabel()
-    markers = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
-    assert len(markers) == 50
-    assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
+
+
+def test_every_cluster_of_a_projection_has_its_own_marker(fifty_clusters):
+    clusters = plot_projection(*fifty_clusters).collections
+    assert len({repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in clusters}) == 50
+
+
+def test_the_numbers_of_the_clusters_in_a_projection_do_not_overlap(fifty_clusters):
+    axes = plot_projection(*fifty_clusters)
+    assert len(axes.texts) == 40
+    assert "the 40 largest have numbers" in axes.get_title()
     # Each number takes 5 % of the plot's width and height.
-    centres = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(positions, axis=0))
+    centres = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(positions_of(axes), axis=0))
     gaps = np.abs(centres[:, None] - centres).max(axis=2)
     assert (gaps[~np.eye(40, dtype=bool)] > 0.98).all()
+
+
+def test_a_projection_of_many_rows_shows_some_of_them(fifty_clusters, monkeypatch):
     monkeypatch.setattr(plots, "_MAX_POINTS", 100)
-    thinned = plot_projection(X, labels)
-    assert sum(len(points.get_offsets()) for points in thinned.collections) == 100 and "100 of 600 rows" in thinned.get_title()
+    axes = plot_projection(*fifty_clusters)
+    assert len(positions_of(axes)) == 100
+    assert "100 of 600 rows" in axes.get_title()
 
 
 def test_the_projection_of_a_single_feature_is_a_line():
-    (first, second) = plot_projection([[0.0], [1.0], [5.0]], [0, 0, 1]).collections
-    assert not first.get_offsets()[:, 1].any() and not second.get_offsets()[:, 1].any()
+    assert not positions_of(plot_projection([[0.0], [1.0], [5.0]], [0, 0, 1]))[:, 1].any()
 
 
 def test_an_instance_in_several_clusters_is_shown_in_the_nearest_one():
@@ -96,26 +121,28 @@ def test_an_instance_in_several_clusters_is_shown_in_the_nearest_one():
     assert sorted(text.get_text() for text in axes.texts) == ["0", "2"]
 
 
-def report_of(unfairness, cost):
-    return {"deviation_mean": unfairness, "price_of_fairness": cost, "cohesion": cost, "silhouette_of_groups": {}}
+def report_of(deviation, cost):
+    return {"deviation_mean": deviation, "price_of_fairness": cost, "cohesion": cost, "silhouette_of_groups": {}}
 
 
-def test_the_line_joins_the_clusterings_that_no_other_dominates():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        points = rng.integers(0, 5, (12, 2)) / 4
-        reports = {str(index): report_of(*point) for index, point in enumerate(points.tolist())}
-        for cost, sign in (("price_of_fairness", 1), ("cohesion", -1)):
-            axes = plot_tradeoff(reports, cost=cost, ax=Figure().subplots())
-            signed = points * [1, sign]
-            is_dominated = [
-                any((other <= candidate).all() and (other < candidate).any() for other in signed) for candidate in signed
-            ]
-            expected = {tuple(point) for point, dominated in zip(points.tolist(), is_dominated) if not dominated}
-            assert {tuple(point) for point in axes.lines[0].get_xydata().tolist()} == expected
-            np.testing.assert_array_equal(axes.collections[0].get_offsets(), points)
-    assert axes.get_xlabel() == "deviation mean" and axes.get_ylabel() == "cohesion"
-    assert [text.get_text() for text in axes.texts] == list(reports)
+@pytest.mark.parametrize(("cost", "sign"), [("price_of_fairness", 1), ("cohesion", -1)])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_line_joins_the_clusterings_that_no_other_dominates(seed, cost, sign):
+    points = np.random.default_rng(seed).integers(0, 5, (12, 2)) / 4
+    reports = {str(index): report_of(*point) for index, point in enumerate(points.tolist())}
+    axes = plot_tradeoff(reports, cost=cost, ax=Figure().subplots())
+
+    losses = points * [1, sign]  # a low price is better, but a high cohesion
+    is_dominated = [any((other <= loss).all() and (other < loss).any() for other in losses) for loss in losses]
+    expected = {tuple(point) for point, dominated in zip(points.tolist(), is_dominated) if not dominated}
+    assert {tuple(point) for point in axes.lines[0].get_xydata().tolist()} == expected
+    np.testing.assert_array_equal(axes.collections[0].get_offsets(), points)
+
+
+def test_the_plot_of_the_tradeoff_names_its_axes_and_the_clusterings():
+    axes = plot_tradeoff({"one": report_of(0.1, 1.0), "two": report_of(0.2, 0.5)}, cost="cohesion")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("deviation mean", "cohesion")
+    assert [text.get_text() for text in axes.texts] == ["one", "two"]
 
 
 @pytest.mark.parametrize(

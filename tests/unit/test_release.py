@@ -14,13 +14,13 @@ SECTIONS = re.findall(r"^## \[(.+?)\](?: - (.+))?$", CHANGELOG, re.MULTILINE)
 
 
 def test_the_released_version_is_the_same_everywhere():
-    (first, undated), (version, date) = SECTIONS[:2]
-    assert (first, undated) == ("Unreleased", "")
+    unreleased, (version, date) = SECTIONS[:2]
+    assert unreleased == ("Unreleased", "")
     assert version == clusterlets.__version__ == CITATION["version"]
     assert date == CITATION["date-released"].isoformat()
 
 
 def test_the_citation_names_the_paper_with_its_authors_and_year():
-    (paper,) = [reference for reference in CITATION["references"] if reference["title"] == "Fair Clustering with Clusterlets"]
+    (paper,) = (reference for reference in CITATION["references"] if reference["title"] == "Fair Clustering with Clusterlets")
     assert [author["family-names"] for author in paper["authors"]] == ["Setzu", "Guidotti"]
     assert paper["year"] == 2025

@@ -1,4 +1,4 @@
-"""Any kind of column gives groups. Arrays and lists do not need pandas, and give the same groups as pandas does."""
+"""Any kind of column may hold the groups. Arrays and lists do not need pandas, and give the same groups as it does."""
 
 import subprocess
 import sys
@@ -28,16 +28,14 @@ ARRAYS = {
 }
 
 
-def factorize_with_pandas(array):
-    return pd.factorize(pd.Series(array), sort=True)
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_gives_the_same_groups_as_pandas(name):
-    codes, values = encode(ARRAYS[name], 40)
-    expected_codes, expected_values = factorize_with_pandas(ARRAYS[name])
-    assert np.array_equal(codes, expected_codes) and codes.dtype == np.int64
-    assert values.tolist() == np.asarray(expected_values).tolist() and values.dtype == np.asarray(expected_values).dtype
+@pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS)
+def test_an_array_gives_the_same_groups_as_pandas(array):
+    codes, values = encode(array, 40)
+    expected_codes, expected_values = pd.factorize(pd.Series(array), sort=True)
+    assert np.array_equal(codes, expected_codes)
+    assert codes.dtype == np.int64
+    assert values.tolist() == expected_values.tolist()
+    assert values.dtype == expected_values.dtype
 
 
 SEX = ["f", "m", "f", "f"]
@@ -85,7 +83,7 @@ def test_any_kind_of_column_gives_the_same_groups(column):
     ids=str,
 )
 def test_groups_are_the_values_in_a_fixed_order(rows, values):
-    """The order does not depend on that of the rows. Values that cannot be compared are sorted by type first."""
+    """Values that cannot be compared are sorted by type first."""
     assert encode(rows, 4)[1].tolist() == values
     if not isinstance(rows, list | csr_array):
         assert encode(rows[::-1], 4)[1].tolist() == values
@@ -117,7 +115,7 @@ def test_bad_sensitive_features_are_refused_with_the_reason(column, message):
     for estimator in (ClusterletClustering(2), FRAC(2), MethodClustering("fair-flow", 2)):
         with pytest.raises(InvalidInput) as refused:
             estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=column)
-        assert message in str(refused.value) and isinstance(refused.value, ValueError)
+        assert message in str(refused.value)
 
 
 def test_arrays_and_lists_are_clustered_and_reported_without_pandas():

@@ -1,4 +1,4 @@
-"""The API reference is complete, and the site is built with the library versions that the package is locked to."""
+"""The API reference is complete, and the locks of the site and of the package pin the same versions."""
 
 import ast
 import re
@@ -12,8 +12,9 @@ def test_the_reference_lists_all_public_names():
     stub = ast.parse((ROOT / "clusterlets" / "__init__.pyi").read_text(encoding="utf-8"))
     names = [alias.name for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     names_in_reference = re.findall(r"^   ~clusterlets\.(\w+)$", REFERENCE, re.MULTILINE)
-    # ClusterletsError is listed with its own module.
-    assert len(names) > 20 and sorted(names_in_reference) == sorted(set(names) - {"ClusterletsError"})
+    assert len(names) > 20
+    # The reference lists ClusterletsError with its module.
+    assert sorted(names_in_reference) == sorted(set(names) - {"ClusterletsError"})
 
 
 def test_the_reference_lists_every_module_of_the_algorithms():
@@ -23,9 +24,10 @@ def test_the_reference_lists_every_module_of_the_algorithms():
 
 
 def test_the_locks_of_the_site_and_the_package_pin_the_same_versions():
-    pins = [
+    package, site = (
         dict(re.findall(r"^([\w-]+)==([\w.]+)", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE))
         for lock in ("requirements.lock", "requirements-docs.lock")
-    ]
-    common = pins[0].keys() & pins[1].keys()
-    assert common and [name for name in common if pins[0][name] != pins[1][name]] == []
+    )
+    in_both = package.keys() & site.keys()
+    assert in_both
+    assert [name for name in in_both if package[name] != site[name]] == []

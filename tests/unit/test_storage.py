@@ -35,7 +35,7 @@ ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empt
 
 
 def test_the_bytes_of_arrays_do_not_change(tmp_path):
-    """The bytes do not depend on the version of Python, unlike those of numpy.savez, which differ in 3.11.2 and 3.11.7."""
+    """Those of numpy.savez depend on the version of Python, such as 3.11.2 and 3.11.7."""
     save_arrays(tmp_path / "x.npz", ARRAYS)
     digest = hashlib.sha256((tmp_path / "x.npz").read_bytes()).hexdigest()
     assert digest == "1896541d54d81a3495a49dd56bd6f93cd9ac7a36abcfe62382b1ee28cb615d1c"
@@ -68,7 +68,7 @@ def load_checked_text(path):
 
 
 TEXT = "a,b\n1,# sha256 \n2,# x sha256 é\n"
-# For each kind of file: its saver, its loader, and a value.
+# For each kind of file: the function that saves it, the one that loads it, and a value.
 KINDS_OF_FILES = {
     "arrays": (save_arrays, load_arrays, {"a/0": np.array([0.5])}),
     "JSON": (save_json, load_json, {"a": 0.1, "é": {"b": [1, None]}}),
@@ -80,7 +80,7 @@ KINDS_OF_FILES = {
 
 @pytest.fixture(params=KINDS_OF_FILES)
 def saved_file(request, tmp_path):
-    """The path, loader and value of a file below a folder of results, once for each kind of file."""
+    """The path of a file in a folder of results, the function that loads it, and its value."""
     save, load, value = KINDS_OF_FILES[request.param]
     suffix = {load_arrays: ".npz", load_json: ".json"}.get(load, ".csv")
     path = tmp_path / f"results/pieces/iris/clusterlets/k5/seeds0-9{suffix}"
@@ -89,19 +89,26 @@ def saved_file(request, tmp_path):
 
 
 def equal(loaded, expected):
-    if not isinstance(expected, dict) or not any(isinstance(value, np.ndarray) for value in expected.values()):
+    if not isinstance(expected, dict):
         return loaded == expected
     return loaded.keys() == expected.keys() and all(
-        np.array_equal(loaded[name], expected[name]) and loaded[name].dtype == expected[name].dtype for name in expected
+        np.array_equal(loaded[name], value) and loaded[name].dtype == value.dtype
+        if isinstance(value, np.ndarray)
+        else loaded[name] == value
+        for name, value in expected.items()
     )
 
 
 def test_saved_values_are_loaded_unchanged(saved_file):
     path, load, value = saved_file
-    assert equal(load(path), value) and (load is load_checked_text or is_intact(path))
-    for arrays in (ARRAYS, {}):
-        save_arrays(path, arrays)
-        assert equal(load_arrays(path), arrays)
+    assert equal(load(path), value)
+    assert load is load_checked_text or is_intact(path)
+
+
+@pytest.mark.parametrize("arrays", [ARRAYS, {}])
+def test_saved_arrays_are_loaded_unchanged(tmp_path, arrays):
+    save_arrays(tmp_path / "x.npz", arrays)
+    assert equal(load_arrays(tmp_path / "x.npz"), arrays)
 
 
 def with_flipped_bit(content, at, bit):
@@ -118,34 +125,33 @@ def test_a_file_with_a_flipped_bit_a_cut_or_an_addition_is_named_and_removed(sav
     path, load, _ = saved_file
     hash_file = path.with_name(f"{path.name}.sha256")
     contents = {file: file.read_bytes() for file in (path, hash_file) if file.exists()}
-    for file, content in contents.items():
-        for damaged in damaged_versions(content):
-            for other in contents:
-                if not other.exists():  # overwriting a file is slow on some file systems
-                    other.write_bytes(contents[other])
-            file.unlink()
-            file.write_bytes(damaged)
-            assert file != path or load is load_checked_text or not is_intact(path)
+    for damaged_file in contents:
+        for damaged_content in damaged_versions(contents[damaged_file]):
+            for file, content in contents.items():
+                file.unlink(missing_ok=True)  # overwriting a file is slow on some file systems
+                file.write_bytes(damaged_content if file == damaged_file else content)
+            assert load is load_checked_text or not is_intact(path)
             with pytest.raises(UnusableFileError, match="was damaged .* removed.*Run the same command again") as refused:
-                raise AssertionError(load(path))
-            assert refused.value.path == file and not file.exists()
+                load(path)
+            assert refused.value.path == damaged_file
+            assert not damaged_file.exists()
 
 
-@pytest.mark.parametrize("fault", ["EACCES", "EMFILE", "EIO", "ENOMEM"])
+@pytest.mark.parametrize("fault", [errno.EACCES, errno.EMFILE, errno.EIO, errno.ENOMEM], ids=errno.errorcode.get)
 def test_a_file_that_cannot_be_read_does_not_count_as_damaged(saved_file, monkeypatch, fault):
     path, load, value = saved_file
 
     def refuse(*_, **__):
-        raise OSError(getattr(errno, fault), os.strerror(getattr(errno, fault)))
+        raise OSError(fault, os.strerror(fault))
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", refuse)
-        with pytest.raises(OSError, match=os.strerror(getattr(errno, fault))):
+        with pytest.raises(OSError, match=os.strerror(fault)):
             load(path)
     assert equal(load(path), value)
 
 
-# For each file, paths at which it may be put by mistake.
+# For each file, the paths of other files at which somebody might put it by mistake.
 WRONG_PATHS = {
     "pieces/iris/clusterlets/k5/seeds0-9.npz": [
         "pieces/wine/clusterlets/k5/seeds0-9.npz",
@@ -166,54 +172,58 @@ WRONG_PATHS = {
 }
 
 
-DESCRIBED_KINDS = ("arrays", "JSON", "text")
+KINDS_THAT_HOLD_THEIR_PATH = [KINDS_OF_FILES[kind] for kind in ("arrays", "JSON", "text")]
 
 
-@pytest.mark.parametrize("place", WRONG_PATHS)
-def test_a_file_at_the_path_of_a_different_file_is_refused_and_kept(tmp_path, place):
-    right = tmp_path / "results" / place
-    for save, load, value in map(KINDS_OF_FILES.get, DESCRIBED_KINDS):
-        save(right, value)
-        for wrong in WRONG_PATHS[place]:
-            path = tmp_path / "results" / wrong
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(right, path)
-            with pytest.raises(UnusableFileError, match=f"{wrong} holds what belongs at {place}, .*: remove it or move it"):
-                load(path)
-            assert not is_intact(path) and path.read_bytes() == right.read_bytes()
-        assert equal(load(right), value)
+@pytest.mark.parametrize("right", WRONG_PATHS)
+def test_a_file_at_the_path_of_a_different_file_is_refused_and_kept(tmp_path, right):
+    right_path = tmp_path / "results" / right
+    for save, load, value in KINDS_THAT_HOLD_THEIR_PATH:
+        save(right_path, value)
+        for wrong in WRONG_PATHS[right]:
+            wrong_path = tmp_path / "results" / wrong
+            wrong_path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(right_path, wrong_path)
+            with pytest.raises(UnusableFileError, match=f"{wrong} holds what belongs at {right}, .*: remove it or move it"):
+                load(wrong_path)
+            assert not is_intact(wrong_path)
+            assert wrong_path.read_bytes() == right_path.read_bytes()
+        assert equal(load(right_path), value)
 
 
 @pytest.mark.parametrize("folder", ["elsewhere/deep", "runs", "prepared", "pieces/geometry", "a # place b", "variants"])
 def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
-    Path(folder).parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     Path("link").symlink_to(folder)
-    for place, (save, load, value) in itertools.product(WRONG_PATHS, map(KINDS_OF_FILES.get, DESCRIBED_KINDS)):
-        save(Path("results", place), value)
+    for path, (save, load, value) in itertools.product(map(Path, WRONG_PATHS), KINDS_THAT_HOLD_THEIR_PATH):
+        save("results" / path, value)
         Path("results").rename(folder)
-        detour = Path(folder, "..", Path(folder).name)
-        for base in (Path(folder), tmp_path / folder, detour, Path("link")):
-            assert equal(load(base / place), value)
-        for subfolder in (Path(place).parent, Path(place).parents[-2]):
+        detour = folder / ".." / folder.name
+        for results in (folder, tmp_path / folder, detour, Path("link")):
+            assert equal(load(results / path), value)
+        for subfolder in (path.parent, path.parents[-2]):
             with monkeypatch.context() as patch:
-                patch.chdir(Path(folder, subfolder))
-                assert equal(load(Path(place).relative_to(subfolder)), value)
+                patch.chdir(folder / subfolder)
+                assert equal(load(path.relative_to(subfolder)), value)
         shutil.rmtree(folder)
 
 
-def test_a_damaged_file_is_also_removed_from_the_cache_that_it_links_to(tmp_path):
-    """Otherwise the next run would restore the damaged file from the cache."""
+def test_a_damaged_file_is_also_removed_from_the_cache(tmp_path):
+    """Snakemake's cache holds the file, and the results link to it. Left there, it would be restored in the next run."""
     cached, link = tmp_path / "cache" / "1f.npz", tmp_path / "results.npz"
     save_arrays(link, {"a": np.arange(3)})
     cached.parent.mkdir()
     link.rename(cached)
     link.symlink_to(cached)
     assert load_arrays(link)["a"].tolist() == [0, 1, 2]
+
     cached.write_bytes(cached.read_bytes()[:-1])
     with pytest.raises(UnusableFileError, match="was damaged"):
         load_arrays(link)
-    assert not link.is_symlink() and not cached.exists()
+    assert not link.is_symlink()
+    assert not cached.exists()
 
 
 @pytest.mark.parametrize(
@@ -228,21 +238,23 @@ def test_a_file_without_its_description_counts_as_damaged(tmp_path, content):
         assert not path.exists()
 
 
-def test_content_without_its_own_hash_counts_as_damaged(tmp_path):
-    """A tool that does not know our hash leaves it out, or keeps the old one while it writes a correct CRC for every member."""
-    path, other_path = tmp_path / "x.npz", tmp_path / "other.npz"
-    np.savez(path, **ARRAYS)
+def test_arrays_without_a_hash_count_as_damaged(tmp_path):
+    np.savez(tmp_path / "x.npz", **ARRAYS)
     with pytest.raises(UnusableFileError, match="was damaged"):
-        load_arrays(path)
-    save_arrays(path, {"a": np.array([1.0])})
-    save_arrays(other_path, {"a": np.array([2.0])})
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other_path) as new:
-        members = {"about.npy": old.read("about.npy"), "a.npy": new.read("a.npy")}
-    with zipfile.ZipFile(path, "w") as mixture:
-        for name, content in members.items():
-            mixture.writestr(zipfile.ZipInfo(name), content)
+        load_arrays(tmp_path / "x.npz")
+
+
+def test_arrays_with_the_hash_of_others_count_as_damaged(tmp_path):
+    """Another program may change an array and keep the hash. The zip archive itself is then intact."""
+    old_path, new_path, mixed_path = tmp_path / "old.npz", tmp_path / "new.npz", tmp_path / "mixed.npz"
+    save_arrays(old_path, {"a": np.array([1.0])})
+    save_arrays(new_path, {"a": np.array([2.0])})
+    with zipfile.ZipFile(old_path) as old, zipfile.ZipFile(new_path) as new, zipfile.ZipFile(mixed_path, "w") as mixed:
+        mixed.writestr("about.npy", old.read("about.npy"))
+        mixed.writestr("a.npy", new.read("a.npy"))
+    mixed_path.replace(old_path)  # because a file also holds its path
     with pytest.raises(UnusableFileError, match="was damaged"):
-        load_arrays(path)
+        load_arrays(old_path)
 
 
 def test_values_cannot_have_the_key_that_is_reserved_for_the_description(tmp_path):
@@ -258,15 +270,18 @@ def test_a_missing_file_is_named(tmp_path):
             load(tmp_path / "nowhere")
 
 
-def test_a_table_without_a_checksum_file_is_accepted_but_not_with_an_empty_one(tmp_path):
+def test_a_table_needs_no_checksum_file_but_an_empty_one_is_refused(tmp_path):
     write_text(tmp_path / "runs.csv", TEXT)
     check_checksum(tmp_path / "runs.csv")
-    write_checksum(tmp_path / "runs.csv")
-    if shutil.which("sha256sum"):
-        subprocess.run(["sha256sum", "--check", "--strict", "runs.csv.sha256"], cwd=tmp_path, check=True)
     (tmp_path / "runs.csv.sha256").write_text("")
     with pytest.raises(ClusterletsError, match="damaged"):
         check_checksum(tmp_path / "runs.csv")
+
+
+@pytest.mark.skipif(not shutil.which("sha256sum"), reason="no sha256sum")
+def test_sha256sum_can_check_a_checksum_file(tmp_path):
+    save_checked_text(tmp_path / "runs.csv", TEXT)
+    subprocess.run(["sha256sum", "--check", "--strict", "runs.csv.sha256"], cwd=tmp_path, check=True)
 
 
 # ---- where files are written -----------------------------------------------------------------------------------------
@@ -285,39 +300,45 @@ def test_a_pipe_stays_a_pipe_and_passes_all_content_on(tmp_path):
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
-@pytest.mark.parametrize("target", ["real/x.txt", "absent/x.txt"])
-def test_writing_to_a_symbolic_link_writes_its_target(tmp_path, target):
-    write_text(tmp_path / "real" / "x.txt", "old")
-    (tmp_path / "two").symlink_to(tmp_path / target)
-    (tmp_path / "one").symlink_to("two")
-    write_text(tmp_path / "one", "new")
-    assert (tmp_path / "one").is_symlink() and (tmp_path / "two").is_symlink()
+@pytest.mark.parametrize("target", ["existing/x.txt", "absent/x.txt"])
+def test_writing_to_a_link_to_a_link_writes_the_target(tmp_path, target):
+    write_text(tmp_path / "existing/x.txt", "old")
+    (tmp_path / "second").symlink_to(tmp_path / target)
+    (tmp_path / "first").symlink_to("second")
+    write_text(tmp_path / "first", "new")
+    assert (tmp_path / "first").is_symlink()
+    assert (tmp_path / "second").is_symlink()
     assert (tmp_path / target).read_text() == "new"
 
 
-def test_a_file_keeps_its_mode_and_owner_and_a_new_file_gets_the_default_mode(tmp_path):
-    path, new = tmp_path / "x.txt", tmp_path / "new.txt"
+def test_a_file_keeps_its_mode_and_owner(tmp_path):
+    path = tmp_path / "x.txt"
     path.write_text("old")
     if os.geteuid() == 0:
         os.chown(path, 12345, 54321)
     path.chmod(0o640)
-    before, former_umask = path.stat(), os.umask(0o027)
+    before = path.stat()
+    write_text(path, "new")
+    after = path.stat()
+    assert path.read_text() == "new"
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+
+
+def test_a_new_file_gets_the_default_mode(tmp_path):
+    former_umask = os.umask(0o027)
     try:
-        write_text(path, "new")
-        write_text(new, "new")
+        write_text(tmp_path / "x.txt", "new")
     finally:
         os.umask(former_umask)
-    after = path.stat()
-    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
-    assert path.read_text() == "new" and stat.S_IMODE(new.stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "x.txt").stat().st_mode) == 0o640
 
 
-@pytest.mark.parametrize("kind", ["circle", "folder", "socket"])
+@pytest.mark.parametrize("kind", ["link to itself", "folder", "socket"])
 def test_a_path_that_cannot_be_written_is_named_and_left_unchanged(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)  # the name of a socket must be short
     path = Path("taken")
     with socket.socket(socket.AF_UNIX) as listener:
-        if kind == "circle":
+        if kind == "link to itself":
             path.symlink_to("taken")
         elif kind == "folder":
             path.mkdir()
@@ -326,7 +347,9 @@ def test_a_path_that_cannot_be_written_is_named_and_left_unchanged(tmp_path, mon
         before = path.lstat()
         with pytest.raises(OSError) as refused:
             write_text(path, "new")
-        assert refused.value.filename == "taken" and path.lstat() == before and os.listdir() == ["taken"]
+        assert refused.value.filename == "taken"
+        assert path.lstat() == before
+        assert os.listdir() == ["taken"]
 
 
 PRINTING_PROGRAM = """
@@ -338,51 +361,54 @@ print("after")
 """
 
 
-@pytest.mark.parametrize("name", ["stdout", "said.txt"])
-@pytest.mark.parametrize("goes_to", ["file", "pipe"])
-def test_writing_to_standard_output_keeps_what_the_program_prints(tmp_path, name, goes_to):
-    """Text that is printed before and after is kept, even if output is redirected to a file that is also written by its name.
-
-    The test avoids /dev/stdout itself, because a bug could delete it for the whole machine when run as root.
-    """
-    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
-    if not (tmp_path / "stdout").exists():
+@pytest.fixture
+def stdout_link(tmp_path):
+    """A link like /dev/stdout, which a bug could delete for the whole machine if the tests run as root."""
+    link = tmp_path / "stdout"
+    link.symlink_to("/proc/self/fd/1")
+    if not link.exists():
         pytest.skip("there is no /proc here")
-    command = [sys.executable, "-c", PRINTING_PROGRAM, name]
-    if goes_to == "file":
-        with (tmp_path / "said.txt").open("w") as file:
-            subprocess.run(command, cwd=tmp_path, stdout=file, check=True)
-        output = (tmp_path / "said.txt").read_text()
-    else:
-        output = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True).stdout
-        if name == "said.txt":
-            output = (tmp_path / name).read_text().join(output.splitlines(keepends=True))
-    assert output == "before\ncontent\nafter\n" and (tmp_path / "stdout").is_symlink()
+    return link
+
+
+@pytest.mark.parametrize("name", ["stdout", "output.txt"])
+def test_writing_to_the_file_of_standard_output_keeps_what_the_program_prints(tmp_path, stdout_link, name):
+    with (tmp_path / "output.txt").open("w") as file:
+        subprocess.run([sys.executable, "-c", PRINTING_PROGRAM, name], cwd=tmp_path, stdout=file, check=True)
+    assert (tmp_path / "output.txt").read_text() == "before\ncontent\nafter\n"
+    assert stdout_link.is_symlink()
+
+
+def test_writing_to_standard_output_that_is_a_pipe_keeps_what_the_program_prints(tmp_path, stdout_link):
+    output = subprocess.check_output([sys.executable, "-c", PRINTING_PROGRAM, "stdout"], cwd=tmp_path, text=True)
+    assert output == "before\ncontent\nafter\n"
+    assert stdout_link.is_symlink()
 
 
 def test_content_is_flushed_before_the_rename_and_the_folder_after_it(tmp_path, monkeypatch):
     path, flushes = tmp_path / "x.txt", []
     write_text(path, "old")
-    flush = os.fsync
+    fsync = os.fsync
 
-    def watch(handle):
-        flush(handle)
-        info = os.fstat(handle)
-        flushes.append((stat.S_ISDIR(info.st_mode), info.st_size if stat.S_ISREG(info.st_mode) else None, path.read_text()))
+    def record_flush(descriptor):
+        fsync(descriptor)
+        status = os.fstat(descriptor)
+        flushed = "folder" if stat.S_ISDIR(status.st_mode) else f"{status.st_size} bytes"
+        flushes.append((flushed, path.read_text()))
 
-    monkeypatch.setattr(os, "fsync", watch)
+    monkeypatch.setattr(os, "fsync", record_flush)
     write_text(path, "new content")
-    assert flushes == [(False, 11, "old"), (True, None, "new content")]
+    assert flushes == [("11 bytes", "old"), ("folder", "new content")]
 
 
-@pytest.mark.parametrize(("fault", "is_raised"), [("EINVAL", False), ("EIO", True)])
+@pytest.mark.parametrize(("fault", "is_raised"), [(errno.EINVAL, False), (errno.EIO, True)], ids=["EINVAL", "EIO"])
 def test_a_file_is_written_even_if_its_folder_cannot_be_flushed(tmp_path, monkeypatch, fault, is_raised):
-    flush = os.fsync
+    fsync = os.fsync
 
-    def refuse_folders(handle):
-        if stat.S_ISDIR(os.fstat(handle).st_mode):
-            raise OSError(getattr(errno, fault), os.strerror(getattr(errno, fault)))
-        flush(handle)
+    def refuse_folders(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(fault, os.strerror(fault))
+        fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", refuse_folders)
     with pytest.raises(OSError) if is_raised else nullcontext():

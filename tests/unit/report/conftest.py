@@ -1,4 +1,4 @@
-"""No figure stays open after a test."""
+"""Close the figures that a test leaves open."""
 
 import pytest
 

@@ -35,20 +35,16 @@ FAULTS = {
 def test_a_declaration_is_read_without_importing_its_file(reads, folder, tmp_path):
     (tmp_path / "one.py").write_text(f"raise SystemExit\n{VALID.replace('runs.csv', reads)}")
     (figure,) = declarations(tmp_path)
-    assert (figure.name, figure.module, figure.files("pdf", "png")) == (
-        "mine",
-        "one",
-        [f"{folder}/mine.pdf", f"{folder}/mine.png"],
-    )
+    assert (figure.name, figure.module) == ("mine", "one")
+    assert figure.files("pdf", "png") == [f"{folder}/mine.pdf", f"{folder}/mine.png"]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_declaration_is_refused_by_an_error_that_names_its_file(fault, tmp_path):
-    source, phrase = FAULTS[fault]
+@pytest.mark.parametrize(("source", "reason"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_declaration_is_refused_by_an_error_that_names_its_file(source, reason, tmp_path):
     (tmp_path / "faulty.py").write_text(source)
-    with pytest.raises(ClusterletsError, match=r"faulty\.py") as raised:
+    with pytest.raises(ClusterletsError, match=r"faulty\.py") as refused:
         declarations(tmp_path)
-    assert phrase in str(raised.value)
+    assert reason in str(refused.value)
 
 
 def test_a_name_that_two_files_declare_is_refused(tmp_path):
@@ -59,46 +55,50 @@ def test_a_name_that_two_files_declare_is_refused(tmp_path):
 
 
 def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, monkeypatch):
-    figures = [
-        Declaration(name=f"{kind}_{number}", title="T", caption="C", reads=("runs.csv",), sections=(section,))
-        for number, section in enumerate(SECTIONS)
-        for kind in ("full", "empty")
-    ]
-    monkeypatch.setattr("clusterlets.report.figures.declarations", lambda: figures)
     (tmp_path / "figures").mkdir()
-    for figure in figures:
-        save(empty_figure() if figure.name.startswith("empty") else single_panel(1)[0], tmp_path / "figures" / figure.name)
+    figures = []
+    for number, section in enumerate(SECTIONS):
+        for name, drawing in ((f"full_{number}", single_panel(1)[0]), (f"empty_{number}", empty_figure())):
+            figures.append(Declaration(name=name, title="T", caption="C", reads=("runs.csv",), sections=(section,)))
+            save(drawing, tmp_path / "figures" / name)
+    monkeypatch.setattr("clusterlets.report.figures.declarations", lambda: figures)
+
     images = {name: images_of(name, tmp_path) for name in ("report.html", "leaderboard.html")}
     results = Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS)
     pages = {
         "report.html": page.render(results, page.Findings(images["report.html"])),
         "leaderboard.html": leaderboard_page.render(Standings.none(), SETTINGS, "", images["leaderboard.html"], pd.DataFrame()),
     }
+
     for number, section in enumerate(SECTIONS):
         name, _, section_id = section.partition("#")
         (content,) = re.findall(rf'<section id="{section_id}">.*?</section>', pages[name], re.DOTALL)
-        assert f'id="figure-full_{number}"' in content and f"empty_{number}" not in content
+        assert f'id="figure-full_{number}"' in content
+        assert f"empty_{number}" not in content
 
 
-def test_every_figure_has_an_escaped_caption_that_is_not_rewritten_if_it_is_unchanged(tmp_path):
+def test_every_figure_has_an_escaped_caption(tmp_path):
     captions.write(str(tmp_path))
     for figure in declarations():
         caption = (tmp_path / captions.file_of(f"{figure.folder}/{figure.name}")).read_text(encoding="utf-8")
         assert caption.replace("\\", "") == f"{figure.title}. {figure.caption}"
+
+
+def test_an_unchanged_caption_is_not_rewritten(tmp_path):
+    captions.write(str(tmp_path))
     times = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     captions.write(str(tmp_path))
     assert times == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
 
 
 @pytest.mark.parametrize(
-    ("path", "caption", "category", "labels"),
+    ("path", "caption", "category", "result", "file_format"),
     [
-        ("mine/statistics/mean_ranks.csv", "statistics.mean_ranks", "Tests", ("mean ranks", "CSV")),
-        ("{place}/runs.csv", "runs", "Data", ("runs of {place}", "CSV")),
-        ("mine/claims.md", "claims", "Claims", ("claims", "Markdown")),
+        ("mine/statistics/mean_ranks.csv", "captions/statistics.mean_ranks.rst", "Tests", "mean ranks", "CSV"),
+        ("{place}/runs.csv", "captions/runs.rst", "Data", "runs of {place}", "CSV"),
+        ("mine/claims.md", "captions/claims.rst", "Claims", "claims", "Markdown"),
     ],
 )
-def test_a_result_has_a_caption_category_and_labels_in_snakemakes_report(path, caption, category, labels):
-    result, file_format = labels
-    expected = {"caption": f"captions/{caption}.rst", "category": category, "labels": {"result": result, "format": file_format}}
+def test_a_result_has_a_caption_category_and_labels_in_snakemakes_report(path, caption, category, result, file_format):
+    expected = {"caption": caption, "category": category, "labels": {"result": result, "format": file_format}}
     assert captions.report_arguments(path, "mine", "captions") == expected

@@ -18,13 +18,13 @@ from clusterlets.report import fronts_page, standings
 
 @pytest.fixture(scope="module")
 def points_file(tmp_path_factory):
-    """Points of a run. With seed 3, FRAC has 9 clusters for k=10 and no result for k=2. One limit is proved infeasible."""
+    """Points among which FRAC has, on seed 3, 9 clusters for k = 10 and no result for k = 2. One limit is proved infeasible."""
     runs = synthetic_runs(("pima", "adult.sex"), seeds=4, ks=(2, 10))
     points = leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["grids"]), {})
     frac_rows = (points["method"] == "FRAC (fair)") & (points["seed"] == 3)
     points.loc[frac_rows & (points["k"] == 10), "n_clusters"] = 9
-    frac_rows &= points["k"] == 2
-    points.loc[frac_rows, ["status", "price", "deviation_max", "n_clusters", "smallest"]] = ["timeout", *4 * [pd.NA]]
+    results = ["price", "deviation_max", "n_clusters", "smallest"]
+    points.loc[frac_rows & (points["k"] == 2), ["status", *results]] = ["timeout", *4 * [pd.NA]]
     path = tmp_path_factory.mktemp("fronts") / "leaderboard_points.csv"
     proof = "pima,2,fair-limit,method,max_deviation=0.02,0,True,infeasible,,,,,1\n"
     path.write_text(points.to_csv(index=False) + proof, encoding="utf-8")
@@ -36,36 +36,54 @@ def embedded_data(page):
     return json.loads(text)
 
 
-def test_the_embedded_points_equal_those_of_the_file(points_file):
-    expected = defaultdict(list)
+def embedded_points(data):
+    """The points by dataset, k, method and parameters."""
+    points = {}
+    for block in data["blocks"]:
+        dataset = ".".join(filter(None, [block["table"], block["groups"]]))
+        for values in block["points"]:
+            point = dict(zip(data["fields"], values, strict=True))
+            method, *_ = data["methods"][point["method"]]
+            points[dataset, block["k"], method, point["parameters"]] = point
+    return points
+
+
+def held_out_rows(points_file):
+    """The rows that the page shows, by dataset, k, method and parameters."""
+    rows_by_point = defaultdict(list)
     with open(points_file, encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             if row["chooses"] == "True":
                 continue
             parameters, k = row["parameters"], row["k"]
-            if row["kind"] == "clusterlets":  # A matcher is listed in the block with its number of clusters as k.
-                parameters, k = f"clusterlets={k},{parameters}".rstrip(","), row["n_clusters"].removesuffix(".0")
-            expected[row["dataset"], k, row["method"], parameters].append(row)
-    expected = {key: rows for key, rows in expected.items() if key[1] in ("2", "10") and any(row["price"] for row in rows)}
-    data = embedded_data(fronts_page.render(read_lines(points_file)))
-    embedded = {}
-    for block in data["blocks"]:
-        dataset = ".".join(filter(None, [block["table"], block["groups"]]))
-        for values in block["points"]:
-            point = dict(zip(data["fields"], values, strict=True))
-            embedded[dataset, str(block["k"]), data["methods"][point["method"]][0], point["parameters"]] = point
-    assert embedded.keys() == expected.keys() and len(embedded) > 20
-    for key, rows in expected.items():
-        point, results = embedded[key], [row for row in rows if row["price"]]
+            if row["kind"] == "clusterlets":  # the page lists a matcher under the number of clusters that it found
+                parameters, k = f"clusterlets={k},{parameters}".rstrip(","), row["n_clusters"]
+            if k:
+                rows_by_point[row["dataset"], int(float(k)), row["method"], parameters].append(row)
+    return {point: rows for point, rows in rows_by_point.items() if point[1] in (2, 10) and any(row["price"] for row in rows)}
+
+
+def test_the_embedded_points_equal_those_of_the_file(points_file):
+    embedded = embedded_points(embedded_data(fronts_page.render(read_lines(points_file))))
+    expected = held_out_rows(points_file)
+    assert len(expected) > 20
+    assert embedded.keys() == expected.keys()
+    for (dataset, k, method, parameters), rows in expected.items():
+        point, results = embedded[dataset, k, method, parameters], [row for row in rows if row["price"]]
         cluster_counts = [int(float(row["n_clusters"])) for row in results]
         assert point["price"] == median(float(row["price"]) for row in results)
         assert point["deviation_max"] == max(float(row["deviation_max"]) for row in results)
         assert (point["clusters_least"], point["clusters_most"]) == (min(cluster_counts), max(cluster_counts))
         assert point["smallest"] == min(int(float(row["smallest"])) for row in results)
         assert point["runs"] == len(rows)
-        assert point["exact"] is (len(results) == len(rows) and {*cluster_counts} == {int(key[1])})
-    assert not embedded["pima", "10", "FRAC (fair)", ""]["exact"] and not embedded["pima", "2", "FRAC (fair)", ""]["exact"]
-    assert embedded["pima", "2", "k-means", ""]["exact"]
+        assert point["exact"] is (len(results) == len(rows) and set(cluster_counts) == {k})
+
+
+def test_a_point_is_exact_if_every_run_has_a_result_with_k_clusters(points_file):
+    points = embedded_points(embedded_data(fronts_page.render(read_lines(points_file))))
+    assert points["pima", 2, "k-means", ""]["exact"]
+    assert not points["pima", 10, "FRAC (fair)", ""]["exact"]
+    assert not points["pima", 2, "FRAC (fair)", ""]["exact"]
 
 
 def test_a_point_is_exact_and_within_a_limit_if_and_only_if_the_leaderboard_says_so(points_file):
@@ -74,7 +92,7 @@ def test_a_point_is_exact_and_within_a_limit_if_and_only_if_the_leaderboard_says
     for row in leaderboard.leaderboard(points).dropna(subset="parameters").to_dict("records"):
         point = configurations.loc[row["dataset"], row["k"], row["method"], row["parameters"]]
         keeps_limit = point["exact"] and point["deviation_max"] <= row["limit"] + leaderboard.TOLERANCE
-        assert keeps_limit == (row["outcome"] == leaderboard.KEEPS)
+        assert (row["outcome"] == leaderboard.KEEPS) == keeps_limit
 
 
 def test_limits_that_are_proved_infeasible_are_listed_with_their_block(points_file):
@@ -83,11 +101,12 @@ def test_limits_that_are_proved_infeasible_are_listed_with_their_block(points_fi
     assert [block["infeasible"] for block in data["blocks"]] == [[0.01, 0.02], [], [], []]
 
 
-def test_user_names_cannot_break_out_of_the_pages_data(points_file):
+def test_markup_in_a_users_name_for_a_dataset_is_escaped(points_file):
     name = "</script><b>&"
     points = read_lines(points_file).replace({"dataset": {"pima": name}})
     page = fronts_page.render(points)
-    assert embedded_data(page)["blocks"][0]["table"] == name and "<b>&" not in page
+    assert embedded_data(page)["blocks"][0]["table"] == name
+    assert "<b>&" not in page
 
 
 def test_a_page_without_points_says_why_it_is_empty():
