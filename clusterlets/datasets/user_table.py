@@ -106,22 +106,11 @@ def read(
         columns, labels, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
         for name, cells in labels.items():
             _check_sensitive(f"{path.name}, column {name!r}:", cells)
-        has_row_names = features == NUMERIC and any(column.name == _ROW_NAMES for column in columns)
-        text_columns, skip_reasons = [], {}
+        text_columns, remarks_on_columns = [], []
         if features == NUMERIC:
-            columns = [column for column in columns if column.name != _ROW_NAMES]
-            text_columns = [column.name for column in columns if column.is_text]
-            columns = [column for column in columns if not column.is_text]
-            if reason_to_skip:
-                reasons = {column.name: reason_to_skip(column.name, np.concatenate(column.parts)) for column in columns}
-                skip_reasons = {name: reason for name, reason in reasons.items() if reason}
-                columns = [column for column in columns if column.name not in skip_reasons]
-        skipped_columns = ", ".join(f"{name} ({reason})" for name, reason in skip_reasons.items())
-        if not columns:
-            skip_note = f" Left out: {skipped_columns}; name those that are features with --features." if skip_reasons else ""
-            raise BadData(f"{path.name} has no numeric or boolean column besides the sensitive one.{skip_note}")
+            columns, text_columns, remarks_on_columns = _choose_features(path.name, columns, reason_to_skip)
         X = _all_values(columns, prefix, advice)
-        has_features, has_group, remarks = _find_complete_rows(columns, X, labels)
+        has_features, has_group, remarks_on_rows = _find_complete_rows(columns, X, labels)
         if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         try:
@@ -132,12 +121,7 @@ def read(
             raise BadData(f"{path.name}: {problem}") from None
         if not np.ptp(table.X, axis=0).any():
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
-    if has_row_names:
-        remarks.append("left out: a column without a name, in which pandas saves row numbers")
-    if skip_reasons:
-        remarks.append(f"left out (--features names columns to keep): {skipped_columns}")
-    missing_marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING_MARKS})
-    remarks += _remarks_on_values(table, text_columns, missing_marks)
+    remarks = [*remarks_on_rows, *remarks_on_columns, *_remarks_on_table(table, labels, text_columns)]
     return table, remarks, np.flatnonzero(has_features & has_group)
 
 
@@ -393,6 +377,31 @@ def _all_values(columns: Sequence[_Column], prefix: str, advice: str) -> np.ndar
         raise BadData(f"{problem}{other_columns} {advice}".rstrip()) from None
 
 
+def _choose_features(
+    file_name: str, columns: list[_Column], reason_to_skip: Callable[[str, np.ndarray], str | None] | None
+) -> tuple[list[_Column], list[str], list[str]]:
+    """The columns that :data:`NUMERIC` stands for, the names of the text columns, and remarks about other columns."""
+    remarks = []
+    if any(column.name == _ROW_NAMES for column in columns):
+        remarks.append("left out: a column without a name, in which pandas saves row numbers")
+    text_columns = [column.name for column in columns if column.is_text and column.name != _ROW_NAMES]
+    numeric_columns = [column for column in columns if not column.is_text and column.name != _ROW_NAMES]
+    features, skipped_columns = [], []
+    for column in numeric_columns:
+        reason = reason_to_skip and reason_to_skip(column.name, np.concatenate(column.parts))
+        if reason:
+            skipped_columns.append(f"{column.name} ({reason})")
+        else:
+            features.append(column)
+    skipped = ", ".join(skipped_columns)
+    if skipped:
+        remarks.append(f"left out (--features names columns to keep): {skipped}")
+    if not features:
+        skip_note = f" Left out: {skipped}; name those that are features with --features." if skipped else ""
+        raise BadData(f"{file_name} has no numeric or boolean column besides the sensitive one.{skip_note}")
+    return features, text_columns, remarks
+
+
 def _find_complete_rows(
     columns: Sequence[_Column], X: np.ndarray, labels: dict[str, list[str]]
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -440,10 +449,9 @@ def _check_sensitive(where: str, cells: Sequence[str]) -> None:
             raise BadData(f"{where} {problem}") from None
 
 
-def _remarks_on_values(table: Table, text_columns: list[str], missing_marks: list[str]) -> list[str]:
-    spread = np.ptp(table.X, axis=0)
-    constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
+def _remarks_on_table(table: Table, labels: dict[str, list[str]], text_columns: list[str]) -> list[str]:
     remarks = []
+    missing_marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING_MARKS})
     if missing_marks:
         remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(missing_marks)}")
     formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.number(name))]
@@ -453,6 +461,7 @@ def _remarks_on_values(table: Table, text_columns: list[str], missing_marks: lis
         )
     if text_columns:
         remarks.append(f"ignored (not numeric): {', '.join(text_columns)}")
+    constant = [name for name, spread in zip(table.feature_names, np.ptp(table.X, axis=0), strict=True) if not spread]
     if constant:
         remarks.append(f"features that never vary: {', '.join(constant)}")
     return remarks

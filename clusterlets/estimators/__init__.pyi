@@ -44,8 +44,9 @@ class ClusterletClustering(_ClusterletClustering):
         other matchers.
     scope : {"last", "cluster", "published"} or None, default=None
         B, D, G-B, G-D: What a candidate is compared with: the clusterlet that was added last, or the whole cluster so
-        far. published does what the authors' code does, even where it departs from the paper. None is the matcher's
-        own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D. Ignored by the other matchers.
+        far. The value published follows the authors' code, even where that departs from the paper. None is the
+        matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D. Ignored by the other
+        matchers.
     omega : float, default=0.5
         C: Weight of the silhouette against the largest deviation. Ignored by the other matchers.
     equation : {"corrected", "printed"}, default="corrected"
@@ -172,7 +173,7 @@ class Antidote(_NamedMethod):
     ) -> None: ...
 
 class Coreset(_AssigningMethod):
-    """Fair k-means on a small weighted sample of each group; all instances are then assigned to its centres.
+    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
 
     Parameters
     ----------
@@ -249,9 +250,9 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Least part of each group that every cluster must hold, at most 1 / n_clusters. balanced stands for 1 /
-        n_clusters, and 0.95x for 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or
-        balanced.
+        Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1 /
+        n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x
+        or balanced.
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
@@ -320,9 +321,9 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Least part of each group that every cluster must hold, at most 1 / n_clusters. balanced stands for 1 /
-        n_clusters, and 0.95x for 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or
-        balanced.
+        Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1 /
+        n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x
+        or balanced.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
@@ -391,8 +392,8 @@ class FairFlow(_AssigningMethod):
         A round that lowers the sum of squared errors by less than this fraction counts as idle. The fit ends after
         three idle rounds. A number from 0 to 1.
     balance : float or None, default=None
-        In place of delta, for two groups: the least number of instances of the rarer group for each instance of the
-        other, in every cluster, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
+        In place of delta, for two groups: in every cluster, the least ratio of the rarer group's instances to the
+        other's, up to whole instances. At most the ratio in the table. A number from 0 to 1 or null.
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
         limit from the table's. A whole number from 1 to 1,000,000,000.
@@ -458,8 +459,8 @@ class FairKM(_NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     penalty : float or {"authors"}, default=1
-        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; authors stands for the
-        published weight, (n / n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. The value authors means
+        the published weight, (n / n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
     max_iter : int, default=300
         Maximum number of passes over the instances. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
@@ -665,7 +666,7 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     ) -> None: ...
 
 class FairLloyd(_NamedMethod):
-    """k-means that lowers the largest mean squared error of a group. It does not constrain the groups' shares.
+    """k-means that lowers the largest mean squared error of a group.
 
     Parameters
     ----------
@@ -702,8 +703,8 @@ class FairLloyd(_NamedMethod):
     Notes
     -----
     Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021.
-    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`. Every instance is in the cluster of the nearest centre, which
-    need not be the mean of that cluster.
+    It does not constrain the groups' shares. Every instance is in the cluster of the nearest centre, which need not be the mean
+    of that cluster. See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`.
 
     Examples
     --------
@@ -786,7 +787,7 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     theta : float, default=0.5
-        Weight of the groups. At 0, only the labels of k-means count. A number from 0 to 1.
+        Weight of the groups in the choice of splits. At 0, only the labels of k-means count. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 

@@ -191,6 +191,26 @@ def fairness_report(
     with naming_text(X):
         X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
+    _check_options(deviation, reference_cost)
+    if memberships.shape[0] != len(X):
+        raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
+    groups, classes = encode(sensitive_features, len(X))
+    group_values, rng = _values(classes), generator(random_state)
+    pieces_of_rows, pieces = _pieces(X, memberships, groups, group_values, deviation, rng if cohesion else None)
+    scores: dict[str, Any] = evaluate(SCORES, pieces)
+    if cohesion and pieces.sums.ndim == 2:
+        scores["cohesion_error"] = 0.0
+    centres = cluster_centres(pieces.membership, pieces.counts.sum(axis=1), pieces.centroids)
+    own_clusters = labels_of_pieces(X, pieces_of_rows, pieces.membership, centres)
+    clustered_rows = Instances(X, groups, own_clusters, centres, *_silhouettes(X, own_clusters, rng if silhouette else None))
+    silhouettes = {group_values[code]: mean for code, mean in instances.silhouette_of_groups(clustered_rows).items()}
+    scores |= evaluate(SCORES, clustered_rows) | {"silhouette_of_groups": silhouettes}
+    scores |= evaluate(SCORES, _price_inputs(X, scores, reference_cost))
+    composition = Composition(pieces.composition, cluster_names, pieces.group_counts, group_values)
+    return FairnessReport(scores, composition, pieces.deviations, Profiles.of(X, memberships, feature_names))
+
+
+def _check_options(deviation: str, reference_cost: float | None) -> None:
     if deviation not in DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} must be one of {', '.join(DEVIATIONS)}.")
     is_number = isinstance(reference_cost, Real) and not isinstance(reference_cost, bool)
@@ -198,33 +218,23 @@ def fairness_report(
         raise InvalidInput(
             f"reference_cost={reference_cost!r} is not a sum of squared errors: give a number of 0 or more, or None."
         )
-    if memberships.shape[0] != len(X):
-        raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
-    groups, classes = encode(sensitive_features, len(X))
+
+
+def _pieces(
+    X, memberships: csr_array, groups: np.ndarray, group_values: list, deviation: str, rng: np.random.Generator | None
+) -> tuple[np.ndarray, Pieces]:
+    """The piece of each instance (n,), and the pieces. Without a generator, the pieces have no distances."""
     pieces_of_rows, membership = _disjoint_pieces(memberships)
-    n_pieces = membership.shape[1]
+    n_pieces, n_groups = membership.shape[1], len(group_values)
     centroids, inertia = geometry.moments_by_label(X, pieces_of_rows, n_pieces)
-    counts = np.bincount(pieces_of_rows * len(classes) + groups, minlength=n_pieces * len(classes)).reshape(n_pieces, -1)
-    distance_sums = np.zeros((n_pieces, n_pieces))
-    diameter, rng = np.nan, generator(random_state)
-    if cohesion:
+    counts = np.bincount(pieces_of_rows * n_groups + groups, minlength=n_pieces * n_groups).reshape(n_pieces, -1)
+    distance_sums, diameter = np.zeros((n_pieces, n_pieces)), np.nan
+    if rng is not None:
         with as_invalid_input():
             distance_sums = _distance_sums(X, pieces_of_rows, membership, rng)
             diameter = geometry.diameter(X)
-    group_values = _values(classes)
     values_by_column = list(zip(*group_values, strict=True)) if isinstance(group_values[0], tuple) else []
-    pieces = Pieces(membership, counts, centroids, inertia, distance_sums, diameter, deviation, values_by_column)
-    scores: dict[str, Any] = evaluate(SCORES, pieces)
-    if cohesion and distance_sums.ndim == 2:
-        scores["cohesion_error"] = 0.0
-    centres = cluster_centres(membership, counts.sum(axis=1), centroids)
-    own_clusters = labels_of_pieces(X, pieces_of_rows, membership, centres)
-    clustered_rows = Instances(X, groups, own_clusters, centres, *_silhouettes(X, own_clusters, rng if silhouette else None))
-    silhouettes = {group_values[code]: mean for code, mean in instances.silhouette_of_groups(clustered_rows).items()}
-    scores |= evaluate(SCORES, clustered_rows) | {"silhouette_of_groups": silhouettes}
-    scores |= evaluate(SCORES, _price_inputs(X, scores, reference_cost))
-    composition = Composition(pieces.composition, cluster_names, pieces.group_counts, group_values)
-    return FairnessReport(scores, composition, pieces.deviations, Profiles.of(X, memberships, feature_names))
+    return pieces_of_rows, Pieces(membership, counts, centroids, inertia, distance_sums, diameter, deviation, values_by_column)
 
 
 def _price_inputs(X, scores, reference_cost: float | None) -> PriceInputs:

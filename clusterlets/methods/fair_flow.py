@@ -32,8 +32,8 @@ class FairFlow(Method):
             1,
             also=[None],
             bound=RATIO,
-            meaning="In place of delta, for two groups: the least number of instances of the rarer group for each instance of "
-            "the other, in every cluster, up to whole instances. At most the table's own balance.",
+            meaning="In place of delta, for two groups: in every cluster, the least ratio of the rarer group's instances to "
+            "the other's, up to whole instances. At most the ratio in the table.",
         ),
         "min_cluster_size": MIN_CLUSTER_SIZE,
         "max_deviation": MAX_DEVIATION,

@@ -162,34 +162,11 @@ class FairLimit(Method):
         columns = columns or {"sensitive_features": [int(group) for group in occurring]}
         levels, values = limits.levels_of_groups(list(columns.values()))
         if shares is not None:
-            by_column = shares if all(isinstance(bounds, Mapping) for bounds in shares.values()) else {None: shares}
-            if None in by_column and len(columns) > 1:
-                raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_listed(columns)}.")
-            share_limits = []
-            for column, bounds in by_column.items():
-                index = 0 if column is None else _index_of(column, columns, "shares", "sensitive column")
-                names = values[index]
-                intervals = {
-                    _index_of(group, names, "shares", "group"): (_exact(least), _exact(most))
-                    for group, (least, most) in bounds.items()
-                }
-                share_limits += limits.share_limits(index, intervals)
-            return share_limits, levels
+            return [*_limits_on_shares(shares, columns, values)], levels
         if min_ratio is not None:
-            name, value, builder = "min_ratio", min_ratio, limits.ratio_limits
-        else:
-            name, builder = "max_deviation", limits.deviation_limits
-            value = _DEFAULT if max_deviation is None else max_deviation
-        if isinstance(value, Mapping):
-            for column in value:
-                _index_of(column, columns, name, "sensitive column")
-            missing = [column for column in columns if column not in value]
-            if missing:
-                raise ClusterletsError(f"{name} has no value for the sensitive column {missing[0]!r}; name all of them.")
-            numbers = [_exact(value[column]) for column in columns]
-        else:
-            numbers = [_exact(value)] * len(columns)
-        return builder(levels, counts, numbers), levels
+            return limits.ratio_limits(levels, counts, _number_per_column("min_ratio", min_ratio, columns)), levels
+        max_deviation = _DEFAULT if max_deviation is None else max_deviation
+        return limits.deviation_limits(levels, counts, _number_per_column("max_deviation", max_deviation, columns)), levels
 
     def assignment_rows(self, composition, new_totals, max_deviation=None, shares=None, min_ratio=None, **_):
         from clusterlets.algorithms.limits import assignment_rows
@@ -228,6 +205,34 @@ class FairLimit(Method):
         sizes_: np.ndarray
         assignment_gap_: float
         n_iter_: int
+
+
+def _limits_on_shares(shares, columns, values):
+    """Yield the limits that the parameter ``shares`` means. ``values`` are the values of each sensitive column."""
+    from clusterlets.algorithms.limits import share_limits
+
+    names_columns = all(isinstance(bounds, Mapping) for bounds in shares.values())
+    if not names_columns and len(columns) > 1:
+        raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_listed(columns)}.")
+    for column, bounds in shares.items() if names_columns else [(next(iter(columns)), shares)]:
+        index = _index_of(column, columns, "shares", "sensitive column")
+        intervals = {
+            _index_of(group, values[index], "shares", "group"): (_exact(least), _exact(most))
+            for group, (least, most) in bounds.items()
+        }
+        yield from share_limits(index, intervals)
+
+
+def _number_per_column(parameter: str, value, columns) -> list:
+    """The value of a parameter for each sensitive column, as Fractions."""
+    if not isinstance(value, Mapping):
+        return [_exact(value)] * len(columns)
+    for column in value:
+        _index_of(column, columns, parameter, "sensitive column")
+    missing = [column for column in columns if column not in value]
+    if missing:
+        raise ClusterletsError(f"{parameter} has no value for the sensitive column {missing[0]!r}; name all of them.")
+    return [_exact(value[column]) for column in columns]
 
 
 def _print_progress(event: str, cost: float) -> None:

@@ -23,8 +23,8 @@ class FairKM(Method):
             grid=[0.3, 3, 30, 300, 3000, "authors"],
             ladder=[30, 300, 3000, 30000],
             trades_fairness=True,
-            meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; authors "
-            "stands for the published weight, (n / n_clusters)^2.",
+            meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. The "
+            "value authors means the published weight, (n / n_clusters)^2.",
         ),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of passes over the instances."),
     }

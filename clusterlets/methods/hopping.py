@@ -4,8 +4,8 @@ from clusterlets.methods import Choice, Integer, Matcher
 
 _SCOPE = Choice(
     ("last", "cluster", "published"),
-    meaning="What a candidate is compared with: the clusterlet that was added last, or the whole cluster so far. published "
-    "does what the authors' code does, even where it departs from the paper.",
+    meaning="What a candidate is compared with: the clusterlet that was added last, or the whole cluster so far. The "
+    "value published follows the authors' code, even where that departs from the paper.",
 )
 
 

@@ -4,9 +4,9 @@ from clusterlets.methods import COMPILED, Method
 
 
 class KMeans(Method):
-    """Greedy k-means++ and Lloyd's rounds, with one start. It ignores the groups.
+    """Greedy k-means++ and Lloyd's rounds, with one start.
 
-    See :mod:`clusterlets.algorithms.kmeans`.
+    It ignores the groups. See :mod:`clusterlets.algorithms.kmeans`.
     """
 
     name = "k-means"

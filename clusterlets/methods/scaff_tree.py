@@ -29,7 +29,7 @@ class ScaffTree(Method):
             grid=[0, 0.25, 0.5, 0.75, 0.9],
             ladder=[0.25, 0.5, 0.75, 0.9],
             trades_fairness=True,
-            meaning="Weight of the groups. At 0, only the labels of k-means count.",
+            meaning="Weight of the groups in the choice of splits. At 0, only the labels of k-means count.",
         ),
     }
     libraries = COMPILED

@@ -48,20 +48,13 @@ def draw(tuned: "Tuned") -> Figure:
     front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     n_without_price = len(tuned) - len(priced)
-    axes.set_title(
-        f"What fairness costs: {tuned.task.n_clusters} clusters"
-        + (f" ({n_without_price} without a price)" if n_without_price else "")
-    )
+    note = f" ({n_without_price} without a price)" if n_without_price else ""
+    axes.set_title(f"What fairness costs: {tuned.task.n_clusters} clusters{note}")
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
     handles = [Line2D([], [], color=styles[name][0], marker=styles[name][1], ls="", markersize=5, label=name) for name in names]
-    add_legend(
-        figure,
-        handles,
-        f"line: the front of what no configuration beats in both{'' if limit is None else '; dashed: the limit'}",
-        6,
-    )
+    add_legend(figure, handles, f"line: best trade-offs{'' if limit is None else '; dashed: the limit'}", 6)
     _label(axes, pd.concat([front, priced[~priced["on_front"]]]))
     return figure
 

@@ -98,11 +98,12 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     other methods, fast ones first. A method with a ``delta`` gets the value that implies the limits. Others get a few values of
     the parameters that trade fairness for cost.
     """
-    delta = task.requirement.delta(one_row=task.n_clusters / len(task.X))  # share of one row in a cluster of average size
-    other_limits = [task.requirement.times(multiple) for multiple in task.requirement.compared().values() if multiple != 1]
-    limited_candidates = [Candidate(LIMITED, bounds) for bounds in (task.requirement.bounds, *other_limits) if LIMITED in names]
+    requirement, (rows, features) = task.requirement, task.X.shape
+    delta = requirement.delta(one_row=task.n_clusters / rows)  # share of one row in a cluster of average size
+    multiples = [multiple for multiple in requirement.compared().values() if multiple != 1]
+    limits = [requirement.bounds, *map(requirement.times, multiples)]
+    limited_candidates = [Candidate(LIMITED, bounds) for bounds in limits] if LIMITED in names else []
     other_candidates = []
-    rows, features = task.X.shape
     seconds = {name: methods.get(name)().seconds(rows, features, task.n_clusters) for name in names}
     for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (seconds[name], name)):
         parameters = methods.get(name).parameters
@@ -131,23 +132,28 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
     loaded_methods: set[str] = set()
     runs: list[dict] = []
 
-    def attempt(candidate: Candidate, seed: int, n_planned: int) -> dict:
+    def fit_candidate(candidate: Candidate, seed: int) -> Fit:
         nonlocal end
-        best = min((run["price"] for run in runs if task.keeps(run)), default=None)
-        progress(len(runs), n_planned, f"{candidate}{f'; best so far: {best:.3f} times plain k-means' if best else ''}")
         unsupported = methods.get(candidate.method)().unsupported(len(task.X), len(task.levels))
-        fit = Fit(UNSUPPORTED, unsupported) if unsupported else Fit(OK)
-        if fit.status == OK and candidate.method not in loaded_methods:
+        if unsupported:
+            return Fit(UNSUPPORTED, unsupported)
+        if candidate.method not in loaded_methods:
             started = time.monotonic()
-            fit = _load(candidate, end if runs else started + _MAX_COMPILE_SECONDS)
+            loading = _load(candidate, end if runs else started + _MAX_COMPILE_SECONDS)
             if not runs:
                 end += time.monotonic() - started
-        if fit.status == OK:
+            if loading.status != OK:
+                return loading
             loaded_methods.add(candidate.method)
-            seconds = end - time.monotonic()
-            seconds = seconds if candidate.method == LIMITED else min(seconds, max_seconds)
-            fit = _fit_within(seconds, lambda seed: scores_of(candidate, task, seed), seed)
-        runs.append(row(candidate, task, seed, fit))
+        seconds = end - time.monotonic()
+        if candidate.method != LIMITED:
+            seconds = min(seconds, max_seconds)
+        return _fit_within(seconds, lambda seed: scores_of(candidate, task, seed), seed)
+
+    def attempt(candidate: Candidate, seed: int, n_planned: int) -> dict:
+        best = min((run["price"] for run in runs if task.keeps(run)), default=None)
+        progress(len(runs), n_planned, f"{candidate}{f'; best so far: {best:.3f} times plain k-means' if best else ''}")
+        runs.append(row(candidate, task, seed, fit_candidate(candidate, seed)))
         return runs[-1]
 
     first_runs = []
