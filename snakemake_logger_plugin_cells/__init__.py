@@ -130,10 +130,14 @@ class Progress:
     """The state of a run. Each job is represented by the record that Snakemake sent when it started."""
 
     def __init__(self):
-        self.planned, self.slots, self.began = Counter(), 1, 0.0  # jobs by rule, jobs at a time, start of the run
+        self.planned = Counter()  # number of jobs, by rule
+        self.slots = 1  # jobs at a time
+        self.began = 0.0  # seconds since the epoch
         self.expected = {}  # expected seconds of a job, by rule and then by dataset
-        self.running, self.failed, self.n_done = {}, {}, 0  # jobs by id
-        self._n_started, self._expected_of_started = Counter(), Counter()  # by rule: jobs, and their expected seconds
+        self.running, self.failed = {}, {}  # jobs, by id
+        self.n_done = 0
+        self._n_started = Counter()  # by rule
+        self._expected_of_started = Counter()  # sum of expected seconds, by rule
 
     def start(self, job: Any) -> None:
         """Record that a job has started, or has started again after a failure."""

@@ -1,5 +1,6 @@
-"""Compare our variants of the authors' published matchers with their package (clusterlets 0.0.3, GPL-3): make authors
+"""Compare our variants of the authors' published matchers with their package (clusterlets 0.0.3, GPL-3).
 
+    make authors        or, with an environment that holds the package:
     python benchmarks/authors/compare.py --peer .venv/authors/bin/python --results results
 
 Both run on the stored clusterlets of a finished grid, for tables of two groups. ``authors/equal_runs.csv`` in the folder of

@@ -63,13 +63,15 @@ class MethodEstimator(FairClusterer):
         compile_together(method.kernels)
         values = self.sensitive_classes_
         columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
-        model, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
+        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
-        self._set_attributes(X, clustering, vars(model))
-        if vars(model).get("note_"):
-            warnings.warn(vars(model)["note_"], ConvergenceWarning, stacklevel=3)
+        self._set_attributes(X, clustering, vars(fitted))
+        note = vars(fitted).get("note_")
+        if note:
+            warnings.warn(note, ConvergenceWarning, stacklevel=3)
         self._groups, self._saved = groups, None
-        if self.n_clusters_ < self.n_clusters and not issubclass(method, methods.Matcher):  # matchers are given clusterlets
+        counts_clusterlets = issubclass(method, methods.Matcher)  # for a matcher, n_clusters is the number of clusterlets
+        if self.n_clusters_ < self.n_clusters and not counts_clusterlets:
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
                 "instances have too few distinct values, or the method makes no more of them.",

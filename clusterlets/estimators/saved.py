@@ -99,20 +99,8 @@ class SavedClustering:
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scale_features(X)
-        codes, classes = encode(self._sort_columns_as_in_fit(sensitive_features), len(X))
-        new_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
-        if new_groups and len(new_groups[0]) != len(self.sensitive_names):
-            raise InvalidInput(
-                f"sensitive_features has {len(new_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
-            )
-        new_groups = [self._match_values_of_fit(values) for values in new_groups]
-        unknown_groups = list(dict.fromkeys(values for values in new_groups if values not in self.groups))
-        if unknown_groups:
-            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
-            warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=2)
-        groups = [*self.groups, *unknown_groups]
-        counts = np.vstack([self.counts, np.zeros((len(groups) - len(self.groups), self.counts.shape[1]), dtype=np.int64)])
-        codes = np.array([groups.index(values) for values in new_groups])[codes]
+        codes, groups = self._encode_groups(sensitive_features, len(X))
+        counts = np.pad(self.counts, ((0, len(groups) - len(self.groups)), (0, 0)))
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
         limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
@@ -122,6 +110,22 @@ class SavedClustering:
             np.add.at(counts, (codes, labels), 1)
             self.groups, self.counts = groups, counts
         return labels, missed
+
+    def _encode_groups(self, sensitive_features, n: int) -> tuple[np.ndarray, list[tuple]]:
+        """The group codes (n,) of new rows, and all groups: those of the fit, and after them unknown ones."""
+        codes, classes = encode(self._sort_columns_as_in_fit(sensitive_features), n)
+        values_of_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
+        if values_of_groups and len(values_of_groups[0]) != len(self.sensitive_names):
+            raise InvalidInput(
+                f"sensitive_features has {len(values_of_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
+            )
+        new_groups = [self._match_values_of_fit(values) for values in values_of_groups]
+        unknown_groups = list(dict.fromkeys(values for values in new_groups if values not in self.groups))
+        if unknown_groups:
+            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
+            warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=3)
+        groups = [*self.groups, *unknown_groups]
+        return np.array([groups.index(values) for values in new_groups])[codes], groups
 
     def _match_values_of_fit(self, values: tuple) -> tuple:
         """Replace each value by the fit's value that has the same text: a file may give numbers and booleans as text."""
