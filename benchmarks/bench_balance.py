@@ -1,10 +1,10 @@
-"""fair-flow and fair-limit under a bound on the balance, on the tables that MS-FlowFC's paper prints (arXiv 2605.13759).
+"""Compare fair-flow and fair-limit with the costs in MS-FlowFC's paper (arXiv 2605.13759), under a bound on the balance.
 
     python benchmarks/bench_balance.py [--seeds 10]
 
 The tables are adult by sex and bank by marital status (married or single), with numeric features only, scaled to 0..1. The
-balance must be at least that paper's (1 - lambda) floor(n_min / k) / ceil(n_max / k). The paper prints the best of 100 seeds.
-fair-limit keeps the bound in every cluster. fair-flow may miss it by rounding to whole instances; such seeds do not count.
+balance must be at least the paper's bound, (1 - lambda) floor(n_min / k) / ceil(n_max / k). The paper prints the best of 100
+seeds. fair-flow may miss the bound by rounding to whole instances. Such seeds do not count.
 The raw files are read from the folder CLUSTERLETS_MIRROR, or from ../shared/datasets. Times are CPU seconds.
 """
 
@@ -25,7 +25,7 @@ from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.limits import share_limits
 
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or Path(__file__).parents[2] / "shared" / "datasets")
-# For each table, k and lambda: the sums of squares that the paper prints for MPFC, which assigns optimally, and for MS-FlowFC.
+# For each table, k and lambda: the printed sums of squared errors of MPFC, which assigns optimally, and of MS-FlowFC.
 PRINTED = {
     ("adult", 2, 0.01): (3697, 3698),
     ("adult", 5, 0.01): (2434, 2447),
@@ -44,7 +44,7 @@ PRINTED = {
 }
 
 
-def adult():
+def read_adult():
     parts = [
         pd.read_csv(MIRROR / "adult" / name, header=None, skiprows=header_lines, skipinitialspace=True)
         for name, header_lines in (("adult.data", 0), ("adult.test", 1))
@@ -53,7 +53,7 @@ def adult():
     return rows[[0, 2, 4, 10, 11, 12]].to_numpy(dtype=float), (rows[9] == "Female").to_numpy().astype(np.int64)
 
 
-def bank():
+def read_bank():
     rows = pd.read_csv(MIRROR / "bank" / "bank-full.csv", sep=";").query("marital != 'divorced'")
     features = ["age", "balance", "day", "duration", "campaign", "pdays", "previous"]
     return rows[features].to_numpy(dtype=float), (rows["marital"] == "single").to_numpy().astype(np.int64)
@@ -84,12 +84,12 @@ def main():
     seeds = parser.parse_args().seeds
     if not MIRROR.is_dir():
         sys.exit(f"There is no folder {MIRROR}: let CLUSTERLETS_MIRROR name the one with the raw files.")
-    tables, bars = {"adult": scaled(*adult()), "bank": scaled(*bank())}, Bars()
+    tables, bars = {"adult": scaled(*read_adult()), "bank": scaled(*read_bank())}, Bars()
     for (name, k, lambda_), (mpfc_cost, ms_flow_cost) in PRINTED.items():
         X, groups = tables[name]
         counts = np.bincount(groups).tolist()
         target = (1 - Fraction(str(lambda_))) * (min(counts) // k) / -(-max(counts) // k)
-        # fair-flow must reach MS-FlowFC's cost, fair-limit the lower of both costs, although MPFC uses a commercial solver.
+        # fair-flow must reach the cost of MS-FlowFC, and fair-limit the lower of both costs.
         for method, fit, bar in (
             ("fair-flow", fit_fair_flow, ms_flow_cost),
             ("fair-limit", fit_fair_limit, min(mpfc_cost, ms_flow_cost)),

@@ -1,6 +1,8 @@
-"""Measure the memory of distance sums on bank, and the error of sampled sums on adult and bank (as the workflow prepares them).
+"""Measure the memory of distance sums on bank, and the error of sampled sums on adult and bank.
 
-python benchmarks/bench_distances.py
+    python benchmarks/bench_distances.py
+
+The workflow must have prepared these tables.
 """
 
 import subprocess
@@ -19,7 +21,7 @@ GROUPS = 60
 
 
 def print_error_of_samples(name: str) -> None:
-    """Print how far the cohesion of 20 k-means clusters from sampled sums of distances is from that of exact sums."""
+    """Print the error of the cohesion of 20 k-means clusters if distances are sampled."""
     X, _ = prepared(name)
     labels = kmeans_labels(X, 20, np.random.default_rng(0))
     sizes, clusters, largest = np.bincount(labels), np.eye(20, dtype=bool), geometry.diameter(X)

@@ -1,8 +1,9 @@
-"""Compare the costs of fair-flow with those of an exact assignment in each round, and with MS-FlowFC's: magic, adult.
+"""Compare the costs of fair-flow on magic and adult with those of exact assignments in each round, and of MS-FlowFC.
 
     python benchmarks/bench_fair_flow.py
 
-The tables are those that the workflow has prepared, standardised. A cost is a sum of squared errors. Times are CPU seconds.
+The workflow must have prepared the tables, which are then standardised. A cost is a sum of squared errors. Times are CPU
+seconds.
 """
 
 import statistics
@@ -14,8 +15,8 @@ import numpy as np
 
 from clusterlets.algorithms.fair_flow import fair_flow
 
-# For each dataset and k: the cost with an exact assignment in every round (the best of two or three seeds), and the cost of
-# MS-FlowFC's own program (one seed, no tolerance).
+# For each dataset and k: the cost with exact assignments (the best of two or three seeds), and that of MS-FlowFC's program (one
+# seed, no tolerance).
 KNOWN = {
     ("magic", 5): (105_824, 111_668),
     ("magic", 20): (75_372, 82_013),

@@ -1,12 +1,12 @@
-"""fairlets and fair-limit against ``fair-kmeans`` 0.1.3 on PyPI (MIT), which is measured and nothing more: seconds and cost.
+"""Compare the time and cost of fairlets and fair-limit with those of ``fair-kmeans`` 0.1.3 from PyPI (MIT), the peer.
 
     python -m venv peer
     peer/bin/pip install fair-kmeans==0.1.3
     python benchmarks/bench_fair_kmeans.py --peer peer/bin/python --files adult.csv bank.csv
 
-The first column of a file is the group (0 in half of the rows, 1 in the others); the other columns are the features. Every
-cluster must have equally many rows of both groups. The cost is the best of three seeds; the seconds are their median. fairlets
-and the peer start k-means once, and fair-limit starts it four times, its default.
+The first column of a file is the group (0 in half of the rows, 1 in the others). The other columns are the features. Every
+cluster must have equally many rows of both groups. The cost is the best of three seeds, and the seconds are their median. The
+peer and fairlets start k-means once; fair-limit has four starts, its default.
 """
 
 import argparse
@@ -38,7 +38,7 @@ for seed in range(int(sys.argv[3])):
 """
 
 
-def peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
+def fit_peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
     """Return the median CPU seconds and the least cost of the peer's fits."""
     command = [python, "-I", "-c", PEER, file, str(n_clusters), str(SEEDS)]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -46,7 +46,7 @@ def peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
     return statistics.median(seconds), min(costs)
 
 
-def ours(name: str, file: str, n_clusters: int) -> tuple[float, float]:
+def fit_ours(name: str, file: str, n_clusters: int) -> tuple[float, float]:
     """Return the median CPU seconds and the least cost of the fits of one of our methods."""
     table = np.loadtxt(file, delimiter=",", skiprows=1)
     X, groups = np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64)
@@ -56,7 +56,8 @@ def ours(name: str, file: str, n_clusters: int) -> tuple[float, float]:
         labels = methods.get(name)().fit(X, groups, n_clusters, np.random.default_rng(seed), **METHODS[name])
         per_group = [np.bincount(labels[groups == group], minlength=n_clusters) for group in (0, 1)]
         assert np.array_equal(*per_group) and len(np.unique(labels)) == n_clusters
-        costs.append(sum(float(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum()) for c in range(n_clusters)))
+        clusters = [X[labels == label] for label in range(n_clusters)]
+        costs.append(sum(float(np.square(rows - rows.mean(axis=0)).sum()) for rows in clusters))
 
     fit(0)  # loads the compiled code
     for seed in range(SEEDS):
@@ -72,9 +73,9 @@ def main():
     bars = Bars()
     for file in arguments.files:
         for n_clusters in N_CLUSTERS:
-            their_seconds, their_cost = peer(arguments.peer, file, n_clusters)
+            their_seconds, their_cost = fit_peer(arguments.peer, file, n_clusters)
             for name in METHODS:
-                seconds, cost = ours(name, file, n_clusters)
+                seconds, cost = fit_ours(name, file, n_clusters)
                 label = f"{name}, {file}, k = {n_clusters}"
                 bars.at_least(f"{label}: {their_seconds:.2f} s over {seconds:.3f} s", their_seconds / seconds, 20, "times")
                 bars.at_most(f"{label}: cost over the peer's", cost / their_cost, 1.0, "times")

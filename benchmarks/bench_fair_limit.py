@@ -1,13 +1,16 @@
-"""fair-limit against reference values: blocks of tables, two sensitive columns, and a million rows.
+"""Compare fair-limit with reference values. Each value is the median of three seeds.
 
-    python benchmarks/bench_fair_limit.py --blocks limits.csv --prepared results/prepared --rows 1000000
-    python benchmarks/bench_fair_limit.py --raw data/raw --prepared results/prepared
+    python benchmarks/bench_fair_limit.py --blocks limits.csv --prepared results/prepared
+    python benchmarks/bench_fair_limit.py --prepared results/prepared
+    python benchmarks/bench_fair_limit.py --raw data/raw
+    python benchmarks/bench_fair_limit.py --rows 1000000
 
-``limits.csv`` has the columns dataset, k, limit, sse and seconds; the prepared tables are standardised first. Ratios
-are medians of three seeds to the reference. Every result is checked in whole numbers; bench_fair_kmeans.py has limit 0.
+- ``--blocks`` and ``--prepared``: cost and time against a file with the columns dataset, k, limit, sse, seconds and status.
+- ``--prepared`` alone: costs against those of MS-FlowFC (arXiv 2605.13759), under the largest deviation that it reached.
+- ``--raw``: costs on adult and compas with two sensitive columns.
+- ``--rows``: time and memory on a large table.
 
-With ``--prepared`` alone, the limits are the largest deviations that MS-FlowFC (arXiv 2605.13759) reached on standardised
-tables, and costs are compared there. ``--raw`` takes the raw files of adult and compas for two sensitive columns at once.
+Tables are standardised. Every result is checked exactly to keep its limit. bench_fair_kmeans.py has limits of 0.
 """
 
 import argparse
@@ -28,10 +31,11 @@ from clusterlets.datasets import adult, compas
 def fit(X: np.ndarray, groups: np.ndarray, k: int, limit: str, seed: int, levels: np.ndarray | None = None):
     """Return the sum of squared errors and the CPU seconds of a fit.
 
-    ``levels`` (K, S) holds the level of each group in each of S sensitive columns; without it, the groups are the levels.
+    ``levels`` (K, S) holds the level of each group in each of S sensitive columns. By default, the groups are the levels.
     """
-    counts = np.bincount(groups)
-    levels, results = np.arange(len(counts))[:, None] if levels is None else levels, []
+    counts, results = np.bincount(groups), []
+    if levels is None:
+        levels = np.arange(len(counts))[:, None]
     limits = deviation_limits(levels, counts, [exact(limit)] * levels.shape[1])
     seconds = cpu_seconds(lambda: results.append(fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels)), runs=1)
     composition = np.zeros((len(counts), k), dtype=np.int64)
@@ -40,11 +44,11 @@ def fit(X: np.ndarray, groups: np.ndarray, k: int, limit: str, seed: int, levels
     return results[0].inertia, seconds
 
 
-def blocks(path: Path, folder: Path, bars: Bars) -> None:
+def compare_blocks(path: Path, folder: Path, bars: Bars) -> None:
     for dataset, rows in pd.read_csv(path, dtype={"limit": str}).groupby("dataset", sort=False):
         X, groups = prepared(str(dataset), folder)
         X = standardised(X)
-        fit(X, groups, 2, "0.5", 0)  # compiles, so that no measured fit has to
+        fit(X, groups, 2, "0.5", 0)  # compiles fair_limit
         for row in rows[rows["status"] == "ok"].itertuples():
             fits = [fit(X, groups, row.k, row.limit, seed) for seed in range(3)]
             label = f"{dataset}, k = {row.k}, limit {row.limit}"
@@ -54,15 +58,15 @@ def blocks(path: Path, folder: Path, bars: Bars) -> None:
             )
 
 
-# Dataset, k, MS-FlowFC's sum of squared errors, its largest deviation (our limit), and our bar as a fraction of that sum.
-REACHED = [
+# Dataset, k, MS-FlowFC's sum of squared errors, its largest deviation (our limit), and our bar as a fraction of the sum.
+MS_FLOW = [
     *(("magic", 5, 111668, "0.0005", 0.95), ("magic", 20, 82013, "0.005", 0.92)),
     *(("adult", 5, 244783, "0.0001", 0.935), ("adult", 20, 164639, "0.003", 0.90)),
 ]
 
 
-def reached(folder: Path, bars: Bars) -> None:
-    for dataset, k, cost, deviation, fraction in REACHED:
+def compare_with_ms_flow(folder: Path, bars: Bars) -> None:
+    for dataset, k, cost, deviation, fraction in MS_FLOW:
         X, groups = prepared(dataset, folder)
         X = standardised(X)
         costs, seconds = zip(*(fit(X, groups, k, deviation, seed) for seed in range(3)), strict=True)
@@ -85,7 +89,7 @@ def many_rows(n: int, bars: Bars) -> None:
     bars.at_most(f"{n:,} rows", peak_megabytes(), 1000, "MB")
 
 
-# Dataset, sensitive columns, k, the limit that both columns must keep, and the reference price: its cost over that in PLAIN.
+# Dataset, sensitive columns, k, limit of both columns, and reference price: the cost divided by that in PLAIN.
 TWO_COLUMNS = [
     *(("adult", ("sex", "race"), 5, "0.05", 1.0451), ("adult", ("sex", "race"), 20, "0.02", 1.2066)),
     *(("adult", ("sex", "race"), 20, "0.05", 1.145), ("compas", ("race", "sex"), 20, "0.05", 1.456)),
@@ -116,9 +120,9 @@ def main() -> int:
     parser.add_argument("--rows", type=int)
     options, bars = parser.parse_args(), Bars()
     if options.blocks:
-        blocks(options.blocks, options.prepared, bars)
+        compare_blocks(options.blocks, options.prepared, bars)
     elif options.prepared:
-        reached(options.prepared, bars)
+        compare_with_ms_flow(options.prepared, bars)
     if options.raw:
         two_columns(options.raw, bars)
     if options.rows:

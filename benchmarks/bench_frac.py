@@ -1,4 +1,4 @@
-"""Measure the CPU time of one round of FRAC, and of a whole fit on adult (as the workflow prepares it), until it converges.
+"""Measure the CPU time of one round of FRAC, and of a whole fit on adult, which the workflow must have prepared.
 
 python benchmarks/bench_frac.py
 """

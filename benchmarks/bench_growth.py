@@ -1,9 +1,9 @@
-"""How time and memory grow from 10,000 to a million instances: d = 10, k = 20, two groups.
+"""Measure how time and memory grow from 10,000 to a million instances: d = 10, k = 20, two groups.
 
     python benchmarks/bench_growth.py [--plot docs/figures/growth.png]
 
-Each n is a process of its own, which makes the instances and extracts the clusterlets; every matcher then runs in a
-fork of it. Exact distance sums end at the library's limit.
+A separate process for each n makes the instances and extracts the clusterlets. Every matcher then runs in a fork of that
+process. Exact distance sums are measured up to the library's limit.
 """
 
 import argparse
@@ -29,13 +29,13 @@ K, FEATURES = 20, 10
 
 
 def match(name: str, clusterlets: Clusterlets) -> None:
-    """Run a matcher with those parameters of the paper's grid that take longest."""
+    """Run a matcher with the slowest parameters of the paper's grid."""
     parameters = {"omega": 0.5, "sample_size": 250_000} if name == "C" else {"hops": 4}
     methods.get(name)().match(clusterlets, np.random.default_rng(0), **parameters)
 
 
 def in_fork(action: Callable[[], object]) -> dict[str, float]:
-    """Run an action in a fork of this process, and return the fork's CPU time and peak memory."""
+    """Run an action in a fork of this process. Return the fork's CPU time and peak memory."""
 
     def fit(seed: int) -> None:
         action()
@@ -46,9 +46,10 @@ def in_fork(action: Callable[[], object]) -> dict[str, float]:
 
 def measure(n: int) -> dict[str, dict[str, float]]:
     """Return the time and memory of each step on n instances."""
-    import sklearn.cluster  # noqa: F401, imported here so that the import is not timed
+    # Both lines load code that is not to be timed.
+    import sklearn.cluster  # noqa: F401
 
-    matchers = methods.names("paper")  # loads the matchers, so that this is not timed
+    matchers = methods.names("paper")
     X, groups = made_table(n, FEATURES)
     start = time.process_time()
     clusterlets = extract_clusterlets(X, groups, K, np.random.default_rng(0))

@@ -1,9 +1,9 @@
-"""Measure what one job of the workflow costs, including its start-up: each step runs in its own process, as the rules run it.
+"""Measure the CPU time of jobs of the workflow, including their start.
 
     python benchmarks/bench_jobs.py
 
-The files that a job reads are made first, from breast_cancer, which comes with scikit-learn. With k = 30 and ten seeds, the
-jobs are those of the largest cells of the paper's grid.
+Each step runs in a process, as the workflow runs it. The jobs are those of the largest cells of the paper's grid (k = 30, ten
+seeds). Their inputs are made first, from breast_cancer, which comes with scikit-learn.
 """
 
 import os
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATASET = "--dataset breast_cancer --base-seed 0"
 BLOCK = f"{DATASET} --k 30 --seeds 0-9"
 ONE = f"{DATASET} --k 2 --seeds 0-0"
-# The steps that make everything that a matching job reads.
+# The steps that make the files that a matching job reads.
 INPUTS = (
     "fetch-dataset --dataset breast_cancer --raw-dir . --receipt-path receipt.json",
     "prepare-dataset --dataset breast_cancer --raw-dir . --receipt-path receipt.json --scaling none"
@@ -34,8 +34,8 @@ MATCH = (
 )
 
 
-def step(command: str) -> None:
-    """Run a step of the workflow as its rule does."""
+def run_step(command: str) -> None:
+    """Run a step as the workflow does."""
     arguments = [sys.executable, "-P", ROOT / "workflow" / "step.py", *command.split()]
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
 
@@ -45,7 +45,7 @@ def cpu_of_job(command: str) -> float:
     times = []
     for _ in range(5):
         before = cpu_of_children()
-        step(command)
+        run_step(command)
         times.append(cpu_of_children() - before)
     return min(times)
 
@@ -55,7 +55,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for command in INPUTS:
-            step(command)
+            run_step(command)
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
             method = f'--method {{"name":"{matcher}"}} --parameters {{"hops":4}} --settings {{"scope":"{scope}"}}'
             bars.at_most(

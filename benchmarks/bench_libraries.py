@@ -1,15 +1,17 @@
-"""What other libraries offer for fair clustering, on three blocks: seconds, worst deviation, sizes and price.
+"""Compare other libraries for fair clustering on three blocks: seconds, largest deviation, sizes and price.
 
     python benchmarks/bench_libraries.py --prepared results/field/prepared --environments .venv/libraries
 
-Each library has a virtual environment of its own below the folder, which is made if it is missing (holisticai is large). Fits
-have their libraries' default settings, except for what libraries_driver.py says. The tables are standardised. Seconds are CPU
-seconds of one fit without imports; price is the sum of squared errors over the least of fifty plain k-means starts.
+A block is a table with a number of clusters. Each library gets a virtual environment, which is made if it is missing
+(holisticai is large). Settings are the libraries' defaults, except for those in libraries_driver.py. Tables are standardised.
+Seconds are CPU seconds of one fit without imports. The price is the sum of squared errors divided by the least one of fifty
+starts of plain k-means.
 """
 
 import argparse
 import json
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,7 +31,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 DRIVER = Path(__file__).with_name("libraries_driver.py")
 BLOCKS = (("adult.sex", 5), ("credit", 10), ("compas.race", 5))
-# For each library: what to install, and the ends of its entries in libraries_driver.py, which all begin with its name.
+# For each library: what to install, and its entries in libraries_driver.py, without its name, with which they begin.
 LIBRARIES = {
     "scikit-learn": ("scikit-learn", [" KMeans"]),
     "fair-kmeans": ("fair-kmeans", [" FairKMeans"]),
@@ -57,7 +59,7 @@ def python_of(environments: Path, library: str) -> Path:
 
 
 def fit_elsewhere(python: Path, entry: str, table: Path, k: int, seconds: int, memory_mb: int) -> dict:
-    """Fit in the library's environment, and return the driver's answer, or the reason why it gave none."""
+    """Fit in the library's environment. Return the driver's answer, or the reason why there is none."""
 
     def set_limits() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
@@ -69,19 +71,19 @@ def fit_elsewhere(python: Path, entry: str, table: Path, k: int, seconds: int, m
         process = subprocess.run(command, preexec_fn=set_limits, capture_output=True, text=True, cwd=folder)
         if answer.exists():
             return json.loads(answer.read_text(encoding="utf-8"))
+    if process.returncode == -signal.SIGXCPU:
+        return {"reason": f"stopped after {seconds} s"}
     error = (process.stderr.strip().splitlines() or [""])[-1]
-    return {  # -24 stands for SIGXCPU
-        "reason": f"stopped after {seconds} s" if process.returncode == -24 else f"status {process.returncode}: {error[:150]}"
-    }
+    return {"reason": f"status {process.returncode}: {error[:150]}"}
 
 
-def fair_limit(X: np.ndarray, groups: np.ndarray, k: int) -> dict:
+def fit_fair_limit(X: np.ndarray, groups: np.ndarray, k: int) -> dict:
     method, labels = methods.get("fair-limit")(), []
 
     def fit() -> None:
         labels.append(method.fit(X, groups, k, np.random.default_rng(0), max_deviation=0.02))
 
-    fit()  # compiles, so that the timed fit does not
+    fit()  # compiles fair-limit
     return {"version": "", "seconds": cpu_seconds(fit, runs=1), "labels": labels[-1].tolist()}
 
 
@@ -129,7 +131,7 @@ def main() -> None:
                     rows[-1] |= table_row(answer, X, groups, k)
                     print(f"{dataset} {library + entry}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
         rows.append({"block": f"{dataset}, k = {k}", "entry": "FairLimit, max_deviation=0.02", "version": ""})
-        rows[-1] |= table_row(fair_limit(X, groups, k), X, groups, k)
+        rows[-1] |= table_row(fit_fair_limit(X, groups, k), X, groups, k)
     print(pd.DataFrame(rows).to_csv(sep="|", index=False))
 
 

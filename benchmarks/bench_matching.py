@@ -1,16 +1,15 @@
-"""Time of each matcher: D, B, G-D and G-B on 60 clusterlets, and C's 250,000 samples with all four omegas on 40.
+"""Measure the time of each matcher: D, B, G-D and G-B on 60 clusterlets, and C with four omegas on 40.
 
     python benchmarks/bench_matching.py [--peer peer/bin/python]
 
-With ``--peer``, C is compared with the authors' published package, ``clusterlets`` 0.0.3 on PyPI (GPL-3), which is measured
-and nothing more:
+With ``--peer``, C is compared with the authors' published package, ``clusterlets`` 0.0.3 on PyPI (GPL-3), on the same
+clusterlets:
 
     python -m venv peer
     peer/bin/pip install clusterlets==0.0.3 tqdm      # it imports tqdm without declaring it
 
-It runs in a process and an environment of its own, because its import name is ours. Both get the same instances in the same
-40 clusterlets. The published matcher draws 2,000 samples for one omega, and its time grows with their number (it also
-fills a matrix of n x n distances, so n is small here).
+The package needs an environment of its own, because its import name is ours. It draws 2,000 samples for one omega, and its time
+for 250,000 is computed from that. There are few instances, because it fills a matrix of their distances.
 """
 
 import argparse
@@ -65,7 +64,7 @@ def sixty_clusterlets() -> Clusterlets:
 
 
 def match_every_omega(clusterlets: Clusterlets) -> None:
-    """Run all of matcher C: one pass over the samples, then the best partition for each omega."""
+    """Run all of matcher C: sample partitions, then choose the best for each omega."""
     front = sample_partitions(clusterlets, SAMPLES, np.random.default_rng(0))
     for omega in OMEGAS:
         match_centroid(front, omega)

@@ -1,14 +1,15 @@
-"""Seconds and memory of every method as tables grow from 1,000 rows to a million, as a table and a figure.
+"""Measure time and memory of every method as tables grow from 1,000 rows to a million.
 
     python benchmarks/bench_methods.py --csv docs/figures/speed.csv --plot docs/figures/speed.png
     python benchmarks/bench_methods.py --rows 300 1000 --csv /tmp/speed.csv    # quick, to try a change
     python benchmarks/bench_methods.py --adult                                 # also adult, k = 20, against its bars
 
-The tables are made: eight standardised features, two groups, k = 10. Each method has a process of its own, which compiles it
-on a few rows, and forks one for each fit; it ends with the first size that has no result, because the fit crossed a limit of
-CPU time or memory, or because the method takes no more rows. Methods have their default parameters and one start; a matcher's
-time includes the clusterlets. Seconds are CPU time of a fit, up to 10,000 rows the median of three; memory is the peak of
-the fit's process, with libraries and table. Adult is as the workflow has prepared it, and standardised.
+The tables are random: eight features, two groups, k = 10. Methods have their default parameters and one start. The time of a
+matcher includes the clusterlets. Seconds are CPU time of a fit; up to 10,000 rows, they are the median of three. Memory is the
+peak of the fit's process, with libraries and table. All tables are standardised. The workflow must have prepared adult.
+
+Each method has a process, which compiles it on a few rows and forks for each fit. It stops at the first size without a result:
+the fit crossed a limit of CPU time or memory, or the method takes fewer rows.
 """
 
 import argparse
@@ -35,7 +36,7 @@ HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd",
 
 
 def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits) -> dict:
-    """Return status, CPU seconds and megabytes of a fit; up to 10,000 rows, the median seconds and most megabytes of three."""
+    """Return status, CPU seconds and megabytes of a fit. Up to 10,000 rows, measure three and return median and maximum."""
     method, X = methods.get(name)(), standardised(X)
     if method.unsupported(len(X), int(groups.max()) + 1):
         return {"status": "unsupported"}
@@ -51,9 +52,9 @@ def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits
 
 
 def grow(name: str, sizes: list[int], with_adult: bool, limits: Limits) -> None:
-    """Print the measurement of each size as JSON, up to the first size without a result. Then print that of adult, if asked."""
+    """Print the measurement of each size as JSON, up to the first size without a result, and on request that of adult."""
     X, groups = made_table(200, FEATURES)
-    methods.get(name)().fit(X, groups, 2, np.random.default_rng(0))  # compiles, so that no measured fit has to
+    methods.get(name)().fit(X, groups, 2, np.random.default_rng(0))  # compiles the method
     for rows in sizes:
         row = {"method": name, "table": "made", "rows": rows, **measure(name, *made_table(rows, FEATURES), K, limits)}
         print(json.dumps(row), flush=True)
@@ -65,7 +66,7 @@ def grow(name: str, sizes: list[int], with_adult: bool, limits: Limits) -> None:
 
 
 def plot(measurements: pd.DataFrame, limits: Limits, path: Path) -> None:
-    """Draw seconds and memory against rows, with a line for each method and the method's name at the end of the line."""
+    """Draw seconds and memory against rows, with a line for each method, which ends at the method's name."""
     from matplotlib.ticker import LogLocator
 
     from clusterlets.report.drawing.style import COLORS, method_styles, plt
@@ -104,7 +105,7 @@ def plot(measurements: pd.DataFrame, limits: Limits, path: Path) -> None:
 
 
 def name_ends(axes, x: float, line_ends: list[tuple[float, str]], colors: dict[str, str]) -> None:
-    """Write the names of the lines that end at x next to their ends, moved apart where they would overlap."""
+    """Write the names of the lines that end at x next to their ends, without overlaps."""
     from matplotlib.patheffects import withStroke
 
     low, high = np.log(axes.get_ylim())

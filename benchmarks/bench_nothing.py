@@ -2,8 +2,8 @@
 
     python benchmarks/bench_nothing.py
 
-No result is computed: all files of the grid are created empty, and ``snakemake --touch`` marks them as finished. That also
-records every job as a real run does, so the measured time includes comparing these records with the rules.
+All files of the grid are created empty, and ``snakemake --touch`` records every job as finished, as a real run does. So the
+measured time includes the comparison of these records with the rules.
 """
 
 import subprocess
@@ -17,7 +17,7 @@ from measuring import Bars, cpu_of_children
 ROOT = Path(__file__).resolve().parents[1]
 GRIDS = {"the paper's grid": [], "with all variants": [str(ROOT / "workflow/configs/extended.yaml")]}
 BAR = 15  # seconds of CPU
-# Runs Snakemake's command line, without its wait of a tenth of a second before it touches the files of a job.
+# Snakemake's command line, without the wait of a tenth of a second before it touches the files of a job.
 SNAKEMAKE = """
 import sys
 from snakemake import cli
@@ -38,10 +38,10 @@ def snakemake(folder: str, configs: list[str], *options: str) -> str:
 
 
 def finish(folder: str, configs: list[str]) -> int:
-    """Create all files of a grid, empty, and have them recorded as finished. Return the number of files."""
-    rows = snakemake(folder, configs, "--summary").splitlines()
-    table = rows[next(number for number, row in enumerate(rows) if row.startswith("output_file")) + 1 :]
-    paths = [Path(folder) / row.split("\t")[0] for row in table if "\t" in row]
+    """Create all files of a grid, empty, and record them as finished. Return the number of files."""
+    lines = snakemake(folder, configs, "--summary").splitlines()
+    header = next(number for number, line in enumerate(lines) if line.startswith("output_file"))
+    paths = [Path(folder) / line.split("\t")[0] for line in lines[header + 1 :] if "\t" in line]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

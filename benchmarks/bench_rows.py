@@ -1,10 +1,10 @@
-"""What the steps of the workflow that read instances cost as their number grows: each a process, as the rules run it.
+"""Measure how the cost of the workflow's steps grows with the number of rows.
 
     python benchmarks/bench_rows.py [--rows 10000 100000]
 
-A CSV file of 10 features and two groups, k = 20, one seed: CPU seconds, peak memory, bytes on disk, and the exponent by
-which seconds grew since the previous size. Above 100,000 rows sums of distances come from samples of rows. Matching and
-scoring read only clusterlets (bench_growth.py). Peak memory is read on Linux only.
+For each step: CPU seconds, peak memory (on Linux), bytes of the output, and the exponent of the growth of the seconds. The
+table is a CSV file with 10 features and two groups; k = 20, one seed. Above 100,000 rows, sums of distances come from samples
+of rows. Steps that read only clusterlets are in bench_growth.py.
 """
 
 import argparse
@@ -44,8 +44,8 @@ def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
         yield f"fit-method ({method})", arguments, f"labels.{method}.npz"
 
 
-def cost(folder: Path, arguments: list[str]) -> dict:
-    """Run a step, and return the account of its cost that it prints."""
+def run_step(folder: Path, arguments: list[str]) -> dict:
+    """Run a step, and return the account that it prints."""
     command = [sys.executable, "-m", "clusterlets", *arguments]
     process = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     account = accounts.parse(process.stderr)
@@ -71,7 +71,7 @@ def main() -> None:
             folder = Path(temporary)
             write_table(folder / "people.csv", n)
             for step, arguments, output in steps(n):
-                account = cost(folder, arguments)
+                account = run_step(folder, arguments)
                 seconds, megabytes = account["cpu_seconds"], account["memory_mb"]
                 previous_n, previous_seconds = previous.get(step, (n, seconds))
                 growth = f" (exponent {log(seconds / previous_seconds) / log(n / previous_n):.2f})" if previous_n != n else ""

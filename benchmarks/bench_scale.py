@@ -1,10 +1,9 @@
-"""How Snakemake's graph grows with datasets and seeds: the paper's grid on tables of one's own, planned and not run.
+"""Measure how the cost of planning grows with datasets and seeds, by dry runs of the paper's grid on small tables.
 
     python benchmarks/bench_scale.py [--sizes 10x10 100x50] [--block 10] [--no-profiles]
 
-Each size is a dry run in a process of its own and a fresh folder, of small tables, as the graph does not depend on rows: jobs,
-CPU and clock seconds, peak memory, and the exponent of its growth since the size before, 1 where it grows as the jobs do. Then
-the same with each cluster profile's groups: the submissions, and the most jobs in one. Further options of Snakemake's, such
+For each size: jobs, CPU and clock seconds, peak memory, and the exponent by which CPU time grows with the jobs. Then the same
+with the groups of each cluster profile, with the number of submissions and the most jobs in one. Snakemake's own options, such
 as --batch collect_runs=1/10, go after "--".
 """
 
@@ -25,7 +24,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = ("10x10", "25x10", "50x20", "100x10", "100x50")
 PROFILES = ("slurm", "cluster-generic")
-# Code that runs Snakemake's command line and, at the end of planning, prints how the jobs are grouped.
+# Snakemake's command line, which also prints how the jobs are grouped.
 PLANNER = """
 import json, sys
 from snakemake import cli, dag
@@ -43,7 +42,7 @@ cli.main(sys.argv[1:])
 
 @dataclass(frozen=True)
 class Plan:
-    """The number of jobs that a dry run plans, what the dry run cost, and, if jobs are grouped, their submissions."""
+    """The number of jobs that a dry run plans, what the dry run costs, and, if jobs are grouped, their submissions."""
 
     jobs: int
     cpu: float
@@ -53,8 +52,8 @@ class Plan:
     most: int  # jobs of the largest submission
 
 
-def tables(folder: Path, count: int) -> list[dict]:
-    """Write small tables of two groups, and return the entries that list them in a configuration."""
+def write_tables(folder: Path, count: int) -> list[dict]:
+    """Write small tables of two groups. Return their entries in a configuration."""
     rows = "".join(f"{number},{number % 7},{number % 2}\n" for number in range(100))
     names = [f"table{number}" for number in range(count)]
     for name in names:
@@ -63,15 +62,14 @@ def tables(folder: Path, count: int) -> list[dict]:
 
 
 def groups_of(profile: str) -> list[str]:
-    """Return options that group jobs as a cluster profile does. Unlike the profile, they need no installed executor."""
+    """Return options that group jobs as a cluster profile does. The profile itself would need its executor."""
     settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
     groups = [f"{rule}={group}" for rule, group in settings["groups"].items()]
     components = [f"{group}={count}" for group, count in settings["group-components"].items()]
     return ["--groups", *groups, "--group-components", *components]
 
 
-def planned(folder: Path, settings: dict, options: list[str]) -> Plan:
-    """Plan a configuration by a dry run in a process of its own."""
+def dry_run(folder: Path, settings: dict, options: list[str]) -> Plan:
     (folder / "settings.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
     command = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", "-n", "--quiet", "rules", *options]
     with (folder / "output").open("w+", encoding="utf-8") as output:
@@ -91,8 +89,8 @@ def planned(folder: Path, settings: dict, options: list[str]) -> Plan:
     return Plan(jobs, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, **grouping)
 
 
-def line(plan: Plan, previous: Plan | None) -> str:
-    """Describe what a dry run cost, and how its CPU time grew since the previous size."""
+def describe(plan: Plan, previous: Plan | None) -> str:
+    """Describe a dry run, and how its CPU time grew since the previous size."""
     growth = f", exponent {log(plan.cpu / previous.cpu) / log(plan.jobs / previous.jobs):.2f}" if previous else ""
     cost = f"{plan.cpu:.1f} s of CPU ({1000 * plan.cpu / plan.jobs:.2f} ms a job{growth}), {plan.wall:.1f} s by the clock"
     submissions = f"; {plan.submissions:,} submissions, {plan.most} jobs at most" if plan.submissions else ""
@@ -103,8 +101,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", default=SIZES, metavar="DATASETSxSEEDS")
     parser.add_argument("--block", type=int, default=10, help="seeds of one job")
-    parser.add_argument("--no-profiles", action="store_true", help="leave the submissions out")
-    parser.add_argument("options", nargs="*", metavar="-- OPTIONS", help="of Snakemake's, after --")
+    parser.add_argument("--no-profiles", action="store_true", help="leave out the cluster profiles")
+    parser.add_argument("options", nargs="*", metavar="-- OPTIONS", help="options of Snakemake")
     arguments = parser.parse_args()
     profiles = () if arguments.no_profiles else PROFILES
     modes = {"on one machine": arguments.options} | {f"as {name}": [*arguments.options, *groups_of(name)] for name in profiles}
@@ -114,11 +112,11 @@ def main() -> None:
         for mode, options in modes.items():
             with tempfile.TemporaryDirectory() as temporary:
                 folder = Path(temporary)
-                settings = {"datasets": tables(folder, datasets), "seeds": {"count": seeds, "block": arguments.block}}
+                settings = {"datasets": write_tables(folder, datasets), "seeds": {"count": seeds, "block": arguments.block}}
                 demo = yaml.safe_load((ROOT / "workflow/configs/demo.yaml").read_text(encoding="utf-8"))
                 settings["methods"] = demo["methods"]  # the methods of the paper
-                plan = planned(folder, settings, options)
-            print(f"{datasets} datasets, {seeds} seeds, {mode}: {line(plan, previous.get(mode))}", flush=True)
+                plan = dry_run(folder, settings, options)
+            print(f"{datasets} datasets, {seeds} seeds, {mode}: {describe(plan, previous.get(mode))}", flush=True)
             previous[mode] = plan
 
 

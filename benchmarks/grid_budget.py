@@ -1,9 +1,9 @@
-"""Hold what the jobs of a finished run cost against the budget of the ten-dataset grid, by its accounts.
+"""Compare the accounts of a finished run with the budget of the grid without nbfi.
 
     make reproduce EXCLUDE=nbfi
-    python benchmarks/grid_budget.py                          or the path of a different run's accounts/steps.csv
+    python benchmarks/grid_budget.py [results/accounts/steps.csv]
 
-The accounts add up all jobs of the grid, also those of earlier runs; Snakemake's own time is not in them.
+The accounts add up all jobs of the grid, even if earlier runs did them. They do not contain Snakemake's own time.
 """
 
 import csv

@@ -1,14 +1,14 @@
-"""How often a 95 % interval over ten datasets holds what it estimates, by simulation.
+"""Simulate how often a 95 % interval over ten datasets contains the true value.
+
+    python benchmarks/interval_coverage.py [--samples 1000]
 
 For each dataset, the deviations of two methods are drawn: a lognormal level that both methods share, times a factor for each
 method. The logarithms of the factors are normal, heavy-tailed (Laplace) or skewed (exponential). The spread is the standard
-deviation of the logarithm of the level; the logarithms of the factors deviate half as much. Three intervals are tried:
+deviation of the level's logarithm; that of the factors' logarithms is half as large. Three intervals are tried:
 
 - BCa of the mean: bootstrap interval of one method's mean deviation;
 - BCa of the difference: bootstrap interval of the mean of the differences;
 - t of the log ratio: the interval that ``clusterlets.analysis.paired.mean_ratio`` returns.
-
-python benchmarks/interval_coverage.py [--samples 1000]
 """
 
 import argparse
@@ -27,14 +27,14 @@ SHAPES = {
     "heavy tails": lambda stream, shape: stream.laplace(size=shape) / np.sqrt(2),
     "skewed": lambda stream, shape: stream.standard_exponential(shape) - 1,
 }
-LEVEL_OF_DEVIATIONS = 0.05  # the median; far above the floor to which mean_ratio raises small deviations
+MEDIAN_DEVIATION = 0.05  # far above the floor to which mean_ratio raises small deviations
 
 
 def draw_deviations(stream: np.random.Generator, shape: str, spread: float, n: int) -> np.ndarray:
-    """Draw the deviations (2, n) of two methods on n datasets; the expected logarithm of their ratio is 0."""
+    """Draw the deviations (2, n) of two methods on n datasets. The expected logarithm of their ratio is 0."""
     log_level = spread * stream.standard_normal(n)
     log_factors = spread / 2 * SHAPES[shape](stream, (2, n))
-    return LEVEL_OF_DEVIATIONS * np.exp(log_level + log_factors)
+    return MEDIAN_DEVIATION * np.exp(log_level + log_factors)
 
 
 def bca(values: np.ndarray, stream: np.random.Generator) -> tuple[float, float]:
@@ -45,7 +45,7 @@ def bca(values: np.ndarray, stream: np.random.Generator) -> tuple[float, float]:
 
 
 def coverage(shape: str, spread: float, samples: int) -> list[float]:
-    """Return, for each of the three intervals, the fraction of samples in which it contains the true value."""
+    """Return the fraction of samples in which each of the three intervals contains the true value."""
     stream = np.random.default_rng([list(SHAPES).index(shape), int(10 * spread)])
     large_sample = draw_deviations(stream, shape, spread, 4_000_000)
     mean = large_sample[0].mean()  # the mean difference is 0, because both methods have the same distribution

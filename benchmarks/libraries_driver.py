@@ -2,8 +2,8 @@
 
     python libraries_driver.py ENTRY TABLE.npz K RESULT.json
 
-TABLE has the members X and groups. RESULT always holds the library's version. After a successful fit, RESULT also holds the
-labels and the CPU seconds without imports; after a failed one, the reason.
+TABLE has the members X and groups. RESULT holds the library's version, and either the labels and the CPU seconds (without
+imports) or the reason why the fit failed.
 """
 
 import json
@@ -62,7 +62,7 @@ def fair_centres(X, groups, k):
 
 
 def clusterers(package):
-    """Return an entry that only fails, with a message that lists the package's classes for clustering.
+    """Return an entry that fits nothing: it raises an error, which lists the package's classes for clustering.
 
     These are the subclasses of scikit-learn's ClusterMixin, and the classes with "cluster" in their name.
     """

@@ -1,4 +1,4 @@
-"""Shared by the benchmarks: a single numeric thread, CPU time, memory, tables, and bars, the limits that results must keep."""
+"""What the benchmarks share: measurements in a single numeric thread, tables, and bars, the limits that results must keep."""
 
 import os
 import resource
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-# Numeric libraries read these when they are loaded: the first three belong to numpy and scikit-learn, the last one to numba.
+# Numeric libraries read these when they are loaded.
 for pool in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
     os.environ[f"{pool}_NUM_THREADS"] = "1"
 
@@ -41,7 +41,7 @@ def made_table(n: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cpu_seconds(action: Callable[[], object], runs: int = 3) -> float:
-    """Return the least CPU time of several runs, because other work on the machine can only lengthen a run."""
+    """Return the least CPU time of several runs: other work on the machine can only lengthen a run."""
     times = []
     for _ in range(runs):
         start = time.process_time()

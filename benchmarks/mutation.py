@@ -1,16 +1,20 @@
-"""Mutation testing of the modules that compute (matchers, k-means, FRAC, ...): change one thing, and see if a test notices.
+"""Mutation testing of the modules that compute: change one thing in the code, and see if a test fails.
 
     python benchmarks/mutation.py                                               all modules, two processes
     python benchmarks/mutation.py --sample 5 algorithms/matching/pinball.py     every fifth mutant of one module
 
-Mutants are made in memory, and no module is written to disk. pytest collects the tests once. Each mutant gets a fork of this
-process, in which the code of one module is replaced. The module's tests then run, quickest first, until one fails. Compiled
-functions run as plain Python, on tiles of fewer lanes. Three kinds of tests are left out: those that take longer than three
-seconds in plain Python, the slowest ones of a module whose tests take more than a minute together, and those that start a
-process, which would not see the mutant. A mutant that no test detects is printed as a survivor. ``benchmarks/survivors.csv``
-explains why each survivor is harmless; the run fails if a survivor is missing there.
+pytest collects the tests once. Each mutant gets a fork of this process, in which the code of one module is replaced. The
+module's tests then run, quickest first, until one fails. Compiled functions run as plain Python. A mutant that no test detects
+is printed as a survivor. ``benchmarks/survivors.csv`` explains why each survivor is harmless. The run fails if this file lacks
+one.
 
-Not mutated: imports, annotations, decorators, docstrings and error messages.
+Three kinds of tests are left out:
+
+- tests that take longer than three seconds in plain Python
+- the slowest tests of a module, if all of its tests take more than a minute
+- tests that start a process, which would not see the mutant
+
+Imports, annotations, decorators, docstrings and error messages are not mutated.
 """
 
 import argparse
@@ -60,9 +64,9 @@ TESTS = {
     "algorithms/frac.py": ("unit/algorithms/test_frac.py",),
 }
 MEMORY = 4 * 2**30  # bytes of address space that a mutant's process may use
-#: Limits of CPU time in plain Python: for a single test, and for the tests of a module, of which the slowest are left out.
+#: Limits of CPU time in plain Python, for a test and for all tests of a module.
 SECONDS, SECONDS_OF_ALL = 3, 60
-#: A line of kernels.py and its replacement: tiles of fewer lanes are quicker in plain Python, and still test every edge case.
+#: A line of kernels.py and its replacement. Tiles of fewer lanes are quicker in plain Python, and have the same edge cases.
 LANES = ("LANES = 128", "LANES = 8")
 
 COMPARISONS = {
@@ -139,7 +143,7 @@ def _one_line(node: ast.AST) -> str:
 
 
 def _replacements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes that may replace a node."""
+    """Yield the mutants of a node."""
     match node:
         case ast.Compare(left, [op], right):
             yield from (ast.Compare(left, [other()], right) for other in COMPARISONS[type(op)])
@@ -174,7 +178,7 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def install(mutant: Mutant, tree: ast.Module) -> None:
-    """Apply a mutant to the syntax tree of its module, and replace the module's code by that of the tree, in this process."""
+    """Apply a mutant to the syntax tree of its module, and replace the module's code in this process."""
     if mutant.index is None:
         setattr(mutant.parent, mutant.field, mutant.replacement)
     else:
@@ -193,7 +197,7 @@ def install(mutant: Mutant, tree: ast.Module) -> None:
 
 
 def _replace_code(new: object, old: object) -> bool:
-    """Give ``old`` the code and defaults of ``new``, if both are functions of the module. Return whether both are functions."""
+    """Return whether both are functions. If they are the module's own, give ``old`` the code and defaults of ``new``."""
     new, old = map(_function_of, (new, old))
     if not isinstance(new, FunctionType) or not isinstance(old, FunctionType):
         return False
@@ -267,10 +271,10 @@ class MutationRun:
         return seconds
 
     def _start(self, mutant: Mutant, tree: ast.Module, tests: dict[pytest.Item, float]) -> int:
-        """Start a process that runs the tests on a mutant and ends with 0 if all pass. Return its id.
+        """Start a process that runs the tests on a mutant and ends with status 0 if all pass. Return its id.
 
-        ``tests`` holds the usual seconds of each test. A test is stopped after five times as long plus two seconds, so that an
-        endless loop soon ends.
+        ``tests`` holds the usual seconds of each test. The process is stopped if a test takes five times as long plus two
+        seconds.
         """
         process_id = os.fork()
         if process_id:
@@ -292,7 +296,7 @@ class MutationRun:
         os._exit(self.failed)
 
     def _reap(self, running: dict[int, Mutant]) -> None:
-        """Wait until a process ends. Status 0 means that its mutant survived; a failed test or a crossed limit kills it."""
+        """Wait until a process ends, and count its mutant as killed or, for status 0, as a survivor."""
         process_id, status = os.wait()
         mutant = running.pop(process_id)
         self.counts[mutant.module][status == 0] += 1

@@ -1,8 +1,8 @@
 """Show one line of progress during a run, each failed job with its log, and a summary at the end.
 
 Snakemake finds this package by its name, and the default profile selects it (``logger: cells``). It replaces Snakemake's
-messages about the start and end of jobs, and passes the other messages on. It replaces nothing in a dry run, or with
-``--verbose``, ``--printshellcmds``, ``--debug-dag`` or ``--quiet progress``. Snakemake's log file is always complete.
+messages about the start and end of jobs. In a dry run, or with ``--verbose``, ``--printshellcmds``, ``--debug-dag`` or
+``--quiet progress``, it passes all messages on. Snakemake's log file is always complete.
 """
 
 import io
@@ -22,7 +22,7 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-# Events that this package shows in place of Snakemake, and beginnings of messages that nobody needs to see.
+# Events that this package shows in place of Snakemake, and beginnings of messages that it does not show.
 _OUR_EVENTS = set("run_info resources_info job_info job_started job_finished job_error progress shellcmd group_info".split())
 _NOISE = ("Using shell:", "Select jobs to execute", "Assuming unrestricted shared filesystem", "Elapsed time:")
 _CLEAR_LINE = "\r\x1b[2K"
@@ -30,15 +30,15 @@ _TICK = 1.0  # seconds between two updates of the line of progress
 _SECONDS_BETWEEN_LINES = 300.0  # seconds between two lines of progress in a file or pipe
 _LOG_LINES = 100  # lines shown of a failed job's log, from its end
 
-_DEFAULT_SECONDS = {"": 3.0}  # expected seconds of a job without an estimate: about as long as a table or a figure takes
-_PRIOR_SECONDS = 10.0  # the estimate of the pace gives the expected pace the weight of this many seconds of measuring
+_DEFAULT_SECONDS = {"": 3.0}  # expected seconds of a job without an estimate, such as a table or a figure
+_PRIOR_SECONDS = 10.0  # the expected pace weighs as much as this many seconds of measured pace
 
 
 class LogHandler(LogHandlerBase):
     """Receives Snakemake's records and writes lines to its output stream."""
 
     writes_to_stream, writes_to_file, needs_rulegraph = True, False, False
-    has_filter, has_formatter = True, True  # so Snakemake filters no records: the progress also counts some that are not shown
+    has_filter, has_formatter = True, True  # otherwise Snakemake would filter records, also some that the progress counts
 
     def __post_init__(self) -> None:
         settings = self.common_settings
@@ -90,7 +90,7 @@ class LogHandler(LogHandlerBase):
             self._show_line(record.created)
         elif event == LogEvent.JOB_ERROR and not self._interrupted and record.jobid in progress.running:
             job = progress.failed[record.jobid] = progress.running.pop(record.jobid)
-            if not record.indent:  # an indented record is of a job in a group; the group's error has already shown it
+            if not record.indent:  # an indented record repeats the error of a group's job
                 facts = {"message": record.rule_msg, "environment": record.conda_env, **record.aux}
                 lines = [f"FAILED: {_job_name(job)}", *(f"  {key}: {value}" for key, value in facts.items() if value)]
                 for log in record.log:
@@ -117,7 +117,7 @@ class LogHandler(LogHandlerBase):
         self._stream.flush()
 
     def close(self) -> None:
-        """Show how the run ended."""
+        """Show the summary."""
         with self.lock:
             if not self._stop.is_set():
                 self._stop.set()
@@ -130,10 +130,14 @@ class Progress:
     """The state of a run. Each job is represented by the record that Snakemake sent when it started."""
 
     def __init__(self):
-        self.planned, self.slots, self.began = Counter(), 1, 0.0  # jobs by rule, jobs at a time, start of the run
-        self.expected = {}  # expected seconds of a job, by rule and dataset
-        self.running, self.failed, self.n_done = {}, {}, 0
-        self._n_started, self._expected_of_started = Counter(), Counter()  # by rule: jobs, and their expected seconds
+        self.planned = Counter()  # number of jobs, by rule
+        self.slots = 1  # jobs at a time
+        self.began = 0.0  # seconds since the epoch
+        self.expected = {}  # expected seconds of a job, by rule and then by dataset
+        self.running, self.failed = {}, {}  # jobs, by id
+        self.n_done = 0
+        self._n_started = Counter()  # by rule
+        self._expected_of_started = Counter()  # sum of expected seconds, by rule
 
     def start(self, job: Any) -> None:
         """Record that a job has started, or has started again after a failure."""
@@ -155,15 +159,16 @@ class Progress:
         return expected.get((job.wildcards or {}).get("dataset", ""), sum(expected.values()) / len(expected))
 
     def _expected_of_waiting(self, rule: str) -> float:
-        # As if every dataset had equally many jobs. If the started jobs show that this is not so, their mean is expected.
+        # Assume equally many jobs for each dataset. If the started jobs refute this, the waiting ones take as long as those.
         expected = (self.expected.get(rule) or _DEFAULT_SECONDS).values()
         started, n_started = self._expected_of_started[rule], self._n_started[rule]
-        n_waiting, estimate = self.planned[rule] - n_started, self.planned[rule] * sum(expected) / len(expected) - started
+        n_waiting = self.planned[rule] - n_started
+        estimate = self.planned[rule] * sum(expected) / len(expected) - started
         is_possible = 0.99 * n_waiting * min(expected) <= estimate <= 1.01 * n_waiting * max(expected)
         return estimate if is_possible or not n_started else n_waiting * started / n_started
 
     def line(self, now: float) -> str:
-        """One line that says how far the run has got, and which job has been running longest."""
+        """One line that says how far the run is, and which job has been running longest."""
         n_steps, failed = self.planned.total(), f" · {len(self.failed)} failed" if self.failed else ""
         about = "at most" if self.failed else "about"  # steps that need a failed step will not run
         left = _format_duration(10 * round(self.seconds_left(now) / 10))
@@ -192,7 +197,7 @@ def _format_duration(seconds: float) -> str:
 
 
 def _log_excerpt(log: str) -> list[str]:
-    """Lines to show of a log: its name, and its last lines, which are usually all lines."""
+    """A log's name and its last lines."""
     if not os.path.isfile(log):
         return [f"  log: {log} (was not written)"]
     lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()

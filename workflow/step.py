@@ -1,7 +1,7 @@
 """Runs a step of the workflow with the package next to the Snakefile: python -P workflow/step.py STEP [options]
 
-Nothing else is imported from the checkout, and with -P nothing from the working folder. So no file in either folder can replace
-the package, or a module of Python or of a library.
+Only the package is imported from the checkout, and -P keeps Python from importing modules of the working folder. So no file in
+these folders can replace a module of Python or of a library.
 """
 
 import runpy
@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 import clusterlets  # noqa: E402
 
-sys.path.remove(str(CHECKOUT))  # The package, once imported, finds its modules without this entry.
+sys.path.remove(str(CHECKOUT))  # an imported package finds its own modules without this entry
 
 if Path(clusterlets.__file__).resolve().parent != CHECKOUT / "clusterlets":
     sys.exit(

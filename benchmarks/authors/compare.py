@@ -1,10 +1,11 @@
-"""Our variants of the authors' published matchers against their package (clusterlets 0.0.3, GPL-3), run for run: make authors
+"""Compare our variants of the authors' published matchers with their package (clusterlets 0.0.3, GPL-3).
 
+    make authors        or, with an environment that holds the package:
     python benchmarks/authors/compare.py --peer .venv/authors/bin/python --results results
 
-It takes the stored clusterlets of a finished grid and writes ``authors/equal_runs.csv`` below its results: for each dataset,
-matcher and number of hops, how many repetitions give the same clusters. Nothing else needs it. Tables of two groups only. G-D
-may differ from three hops on: there a centre depends on the order of a Python set.
+Both run on the stored clusterlets of a finished grid, for tables of two groups. ``authors/equal_runs.csv`` in the folder of
+results counts how often they find the same clusters, for each dataset, matcher and number of hops. G-D may differ from three
+hops on, because a centre then depends on the order of a Python set.
 """
 
 import argparse
@@ -57,7 +58,7 @@ def our_clusters(clusterlets: Clusterlets, hops: int, starts: np.ndarray) -> dic
 
 
 def compare(results: Path, peer: str) -> pd.DataFrame:
-    """Count, by dataset, matcher and hops, the repetitions, those with equal clusters, and those where the package fails."""
+    """Count repetitions, equal clusters, and failures of the package, by dataset, matcher and hops."""
     cases, our_answers, keys = [], [], []
     for dataset, k, seed, clusterlets in stored_clusterlets(results):
         starts = np.random.default_rng([k, int(seed)]).permutation(len(clusterlets))

@@ -1,8 +1,8 @@
 """Run the matchers of the authors' package on clusterlets from a file: authors/bin/python -I driver.py cases.json answers.json
 
-This script runs in a separate environment with clusterlets==0.0.3, because that package has the same import name as ours.
-Therefore it exchanges files with compare.py. A case holds the clusterlets of one repetition. The answer to it holds, for each
-matcher, the clusters as lists of clusterlet indices.
+The authors' package has the same import name as ours. So this script runs in an environment with clusterlets==0.0.3, and
+exchanges files with compare.py. A case holds the clusterlets of one repetition. Its answer holds the clusters of each matcher,
+as lists of clusterlet indices.
 """
 
 import json
@@ -17,7 +17,7 @@ from clusterlets import Clusterlet
 
 
 def matchers(hops: int, shares: np.ndarray) -> dict:
-    """Return the four matchers under our names. Greedy ones take the size of a cluster, its first clusterlet included."""
+    """Return the four matchers under our names. Greedy ones take the number of clusterlets in a cluster, hops + 1."""
     return {
         "D": DPbMatcher(hops),
         "B": BalancePbMatcher(hops, shares),

@@ -1,8 +1,8 @@
-"""The benchmark's datasets: where they come from, how their files become a table, and how both are checked.
+"""The benchmark's datasets, and users' own tables.
 
-``sources.yaml`` describes each dataset, :mod:`~clusterlets.datasets.fetch` fetches the raw files, one module per
-dataset prepares them, and :mod:`~clusterlets.datasets.table` checks the result;
-:mod:`~clusterlets.datasets.user_table` reads a user's own table.
+``sources.yaml`` describes each dataset. :mod:`~clusterlets.datasets.fetch` fetches the raw files. One module per dataset makes
+a table of them, and :mod:`~clusterlets.datasets.table` checks it. :mod:`~clusterlets.datasets.user_table` reads a user's own
+table.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError, did_you_mean
 __all__ = ["CLASS", "Table", "check_sensitive", "describe", "names", "prepare", "sensitive_attributes", "with_sensitive"]
 
 
-# What happens to rows that equal an earlier one.
+# The treatments of rows that equal an earlier one.
 _DUPLICATES: dict[str, Callable[[Table], Table]] = {"keep": lambda table: table, "drop": without_duplicates}
 
 
@@ -38,13 +38,13 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
     Returns
     -------
     Table
-        Unscaled. The table that the default ``duplicates`` gives is compared with the rows, features, positives and fingerprint
-        in ``sources.yaml``, even if ``duplicates`` is the other choice. A dataset with ``strict: false`` may differ from them.
+        Unscaled. The table that the default ``duplicates`` gives is checked against ``sources.yaml``: rows, features, positives
+        and fingerprint. Only a dataset with ``strict: false`` may differ.
 
     Raises
     ------
     ClusterletsError
-        If the name or the choice is unknown, a raw file is missing or cannot be read, or the table is not the expected one.
+        If an argument is unknown, a raw file is missing or cannot be read, or the table is not the expected one.
     """
     dataset = describe(name)
     treatment = dataset["duplicates"] if duplicates is None else duplicates
@@ -72,15 +72,12 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
 
 
 def sensitive_attributes(name: str) -> Mapping[str, Sequence[str]]:
-    """The sensitive attributes that a dataset declares, each with the features that reveal it.
-
-    :func:`with_sensitive` leaves these features out.
-    """
+    """The sensitive attributes of a dataset besides the class. Each has the features that reveal it."""
     return getattr(_module(name), "SENSITIVE", {})
 
 
 def check_sensitive(name: str, attributes: Sequence[str]) -> None:
-    """Raise ClusterletsError unless a dataset has every one of the attributes; ``class`` is one that all have."""
+    """Raise ClusterletsError unless a dataset has all of the sensitive attributes. All datasets have ``class``."""
     available = [CLASS, *sensitive_attributes(name)]
     for attribute in attributes:
         if attribute not in available:
@@ -89,9 +86,9 @@ def check_sensitive(name: str, attributes: Sequence[str]) -> None:
 
 
 def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
-    """The prepared table of a dataset, with the values of a sensitive attribute, or of a combination of several, as groups.
+    """Take a dataset's groups from sensitive attributes: the values of one, or the combinations of values of several.
 
-    Features that reveal an attribute are left out, and so are rows that lack a value of one. The class is no feature.
+    Features that reveal an attribute and rows that lack a value are left out. The class is not a feature.
 
     Raises
     ------

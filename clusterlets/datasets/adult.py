@@ -29,7 +29,7 @@ _COLUMNS = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """Seven features. The first line of ``adult.test`` is a comment, which begins with ``|``; its labels end in a full stop."""
+    """Seven features. In ``adult.test``, the first line is a comment (``|``), and the labels end in a full stop."""
     files = [paths["adult.data"], paths["adult.test"]]
     frame = pd.concat([read_table(path, _COLUMNS, _HEADER, comment="|") for path in files])
     frame["income"] = frame["income"].str.removesuffix(".")

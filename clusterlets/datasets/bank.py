@@ -12,7 +12,7 @@ SENSITIVE = {"marital": (), "age_group": ("age",)}  # each attribute with the fe
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """Nine features. Education is ordinal, and ``unknown`` is its lowest level; default, housing and loan are booleans."""
+    """Nine features. Education is ordinal, and its lowest level is ``unknown``. default, housing and loan are booleans."""
     frame = read_table(paths["bank-full.csv"], (*_FEATURES, "marital", "y"), separator=";")
     frame["age_group"] = age_groups(frame, "age")
     frame["education"] = codes(frame, "education", _EDUCATION_LEVELS)

@@ -15,9 +15,9 @@ _CLASSES = ("2", "4")
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All columns except id and class. The 16 rows whose bare_nuclei is ``?`` are dropped, which leaves 683.
+    """All columns except id and class. The 16 rows without bare_nuclei (``?``) are dropped, which leaves 683.
 
-    Of these, :func:`clusterlets.datasets.prepare` drops the 234 that equal an earlier row, because ``sources.yaml`` says so.
+    Of these, :func:`clusterlets.datasets.prepare` drops 234 duplicates, because ``sources.yaml`` says so.
     """
     frame = read_table(paths["breast-cancer-wisconsin.data"], (*_FEATURES, "class"), ("id", *_FEATURES, "class"))
     frame = frame[frame["bare_nuclei"] != "?"]

@@ -1,6 +1,6 @@
-"""Breast cancer (diagnostic), wine, iris, digits: the small datasets that scikit-learn's package contains.
+"""The small datasets in scikit-learn's package: breast cancer (diagnostic), wine, iris and digits.
 
-At UCI they are datasets 17, 109, 53 and 80. Each class is a group. Names and order of features are scikit-learn's.
+They are UCI datasets 17, 109, 53 and 80. Each class is a group. Names and order of features are scikit-learn's.
 """
 
 import csv
@@ -41,11 +41,15 @@ _FEATURES = {
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All columns except the last, which holds the class codes. The first line is ``n,d,class names``, except in digits."""
+    """All columns except the last, which holds the class codes.
+
+    The first line is ``n,d,class names``. Only the file of digits, which is compressed, has no such line.
+    """
     ((name, path),) = paths.items()
+    is_digits = path.suffix == ".gz"
     try:
-        with gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
-            classes = [str(digit) for digit in range(10)] if path.suffix == ".gz" else next(csv.reader(file))[2:]
+        with gzip.open(path, "rt") if is_digits else open(path, encoding="utf-8") as file:
+            classes = [str(digit) for digit in range(10)] if is_digits else next(csv.reader(file))[2:]
             values = np.loadtxt(file, delimiter=",", ndmin=2)
     except (ValueError, OSError, EOFError, StopIteration) as error:
         raise BadData(f"{name} cannot be read ({error}).") from None

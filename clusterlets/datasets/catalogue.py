@@ -13,14 +13,12 @@ def names() -> list[str]:
 
 
 def describe(name: str) -> dict:
-    """The entry of a dataset in ``sources.yaml``, with ``name`` and the defaults added.
-
-    ``sources.schema.yaml`` explains the keys.
+    """The entry of a dataset in ``sources.yaml``, with its name and the defaults. ``sources.schema.yaml`` explains the keys.
 
     Raises
     ------
     ClusterletsError
-        If there is no such dataset. The message suggests a similar name.
+        If there is no such dataset.
     """
     if name not in _catalogue():
         hint = did_you_mean(name, names())

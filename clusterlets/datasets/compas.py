@@ -1,6 +1,6 @@
 """COMPAS: ProPublica's file on violent offences within two years, 2016. The group is two_year_recid; 1 is a new offence.
 
-The header has decile_score, priors_count and two_year_recid twice. Of each, the first column is used.
+The file has decile_score, priors_count and two_year_recid twice. The first column of each name is used.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ _FEATURES = tuple(
         "days_in_custody is_violent_recid v_decile_score"
     ).split()
 )
-_RAW_COLUMNS = {"is_male": "sex", "days_in_custody": "in_custody"}  # sources of features that the file lacks
+_RAW_COLUMNS = {"is_male": "sex", "days_in_custody": "in_custody"}  # the columns from which these features are computed
 _CLASSES = ("0", "1")
 SENSITIVE = {"sex": ("is_male",), "race": (), "age_cat": ("age",)}  # each attribute with the features that reveal it
 
@@ -36,7 +36,7 @@ def prepare(paths: dict[str, Path]) -> Table:
 
 
 def _parse_dates(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """A column of dates (n,) as ``datetime64[D]``."""
+    """A column as ``datetime64[D]`` (n,). Raises BadData if a cell is not a date."""
     dates = pd.to_datetime(frame[column], format="%Y-%m-%d", errors="coerce")
     if dates.isna().any():
         first_invalid = int(dates.isna().to_numpy().argmax())

@@ -1,8 +1,8 @@
-"""Fetch the raw files that the folder lacks: from a mirror, from their publishers or from scikit-learn's package.
+"""Fetch the raw files that a folder lacks: from a mirror, from their publishers or from scikit-learn's package.
 
-The sources are tried in this order. Files with the known SHA-256 are accepted at once. Files with other bytes may still
-hold the same data, because publishers change line endings. So a table is prepared from them, and its fingerprint decides.
-If it differs, the next source is tried. No file is written before this check. No message contains a password.
+The sources are tried in this order. Files with the known SHA-256 are accepted at once. Other files may hold the same data,
+because publishers change line endings. So a table is prepared from them, and its fingerprint decides. If it is wrong, the next
+source is tried. No file is written before this check. No message contains a password.
 """
 
 import contextlib
@@ -28,9 +28,8 @@ from clusterlets.errors import ClusterletsError
 class Answer(NamedTuple):
     """What a source served, and whether it is right.
 
-    ``source`` is ``bundled``, an address, or ``mirror`` with its location but no password. ``is_right`` is None if the
-    fingerprint of the right table is unknown. ``verdict`` says in words what was right or wrong, and ``files`` are the bytes
-    served, by the file's name.
+    ``source`` is ``bundled``, an address, or ``mirror`` and its location. ``is_right`` is None if nobody knows the right table.
+    ``verdict`` is the reason in words. ``files`` are the bytes served, by file name.
     """
 
     source: str
@@ -56,15 +55,14 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
     Returns
     -------
     dict
-        The receipt: ``dataset``, ``source`` (``by hand``, ``mirror``, ``bundled`` or the address), ``files`` (for
-        each name its ``bytes`` and ``sha256``) and ``sha256_matches`` (whether all files have the known SHA-256 or, for
-        nbfi, a known git blob id).
+        The receipt: ``dataset``, ``source`` (``by hand``, ``mirror``, ``bundled`` or the address), ``files`` (``bytes`` and
+        ``sha256`` of each) and ``sha256_matches`` (whether all files have the known SHA-256 or, for nbfi, a known git blob id).
 
     Raises
     ------
     ClusterletsError
-        If the dataset is unknown, if no source served it (the message says why, for each source), or if the folder cannot
-        be written. In all of these cases no file is written.
+        If the dataset is unknown, if no source serves it (the message gives the reason for each source), or if the folder
+        cannot be written. No file is left half-written.
     """
     dataset, folder = describe(name), Path(raw_dir, name)
     files, problems = _existing_files(dataset, folder)
@@ -85,7 +83,7 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
 
 
 def ask_sources(name: str) -> list[Answer]:
-    """Download a dataset from each of its sources, in order, and judge each download as :func:`fetch` does. Keep no file.
+    """Download a dataset from each of its sources, in order, and judge each download as :func:`fetch` does. No file is kept.
 
     Raises
     ------
@@ -96,7 +94,7 @@ def ask_sources(name: str) -> list[Answer]:
 
 
 def _existing_files(dataset: dict, folder: Path) -> tuple[dict[str, bytes], list[str]]:
-    """The usable files in the folder, and for each other file why it is missing or cannot be data."""
+    """The usable files in the folder, by name, and the problem of each other file."""
     files, problems = {}, []
     for file in dataset["files"]:
         try:
@@ -107,7 +105,7 @@ def _existing_files(dataset: dict, folder: Path) -> tuple[dict[str, bytes], list
 
 
 def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str, bytes]:
-    """Get missing files from the first source that is right, or else the first that may be; add the existing files."""
+    """Fetch the missing files from the first right source, or else from the first that may be right. Return all files."""
     existing_files, problems = _existing_files(dataset, folder)
     if not problems:  # another process has fetched the files meanwhile
         return existing_files
@@ -116,7 +114,7 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
         answers.append(answer)
         if answer.is_right:
             break
-    best = next((answer for rating in (True, None) for answer in answers if answer.is_right is rating), None)
+    best = next((answer for is_right in (True, None) for answer in answers if answer.is_right is is_right), None)
     if best is None:
         attempts = "\n".join(f"  - {answer.source}: {answer.verdict}" for answer in answers)
         paths = " and ".join(str(folder / file["name"]) for file in dataset["files"])
@@ -131,14 +129,14 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
     origins = _origins(folder) | {_sha256(content): origin for content in new_files.values()}
     storage.write_json(folder / ".origin.json", origins)
     for file, content in new_files.items():
-        if not (folder / file).is_file():  # remove a pipe, for example, which would receive the bytes
+        if not (folder / file).is_file():  # a pipe, for example, which would receive the bytes
             (folder / file).unlink(missing_ok=True)
         storage.write_bytes(folder / file, content)
     return best.files
 
 
 def _answers(dataset: dict, existing_files: dict[str, bytes], mirror: str | None) -> Iterator[Answer]:
-    """Ask each source, in order, for the files that the folder lacks, and judge them together with the existing files."""
+    """Ask each source, in order, for the missing files, and judge them together with the existing ones."""
     get_once = functools.cache(get)  # one archive may hold several files
     for source, locations in _sources(dataset, mirror):
         files = {}
@@ -152,7 +150,7 @@ def _answers(dataset: dict, existing_files: dict[str, bytes], mirror: str | None
 
 
 def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
-    """Each source's name, and for each file a path or an address, and the path within an archive there (or "")."""
+    """Yield each source's name, and the location of each file: a path or an address, and the path in an archive there or ""."""
     names = [file["name"] for file in dataset["files"]]
     if mirror and dataset["module"] != "bundled":
         folder = f"{mirror.rstrip('/')}/{dataset['name']}"
@@ -167,12 +165,12 @@ def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, dict[str,
 
 
 def _without_password(text: str) -> str:
-    """Remove user and password, which follow ``//``, or ``scheme:`` if the address of a mirror lacks ``//``."""
+    """Remove user and password from addresses. They follow ``//``, or ``scheme:`` in a mirror's address without ``//``."""
     return re.sub(r"(\A(?!file:)[\w+.-]+:(?!//)|(?<!file:)//).*@", r"\1", text)
 
 
 def _judge(dataset: dict, files: dict[str, bytes]) -> tuple[bool | None, str]:
-    """Whether the files are right (None if that is unknown), and why; SourceFailed if they are wrong."""
+    """Whether the files are right (None if nobody knows), and why. Raises SourceFailed if they are wrong."""
     if _receipt(dataset, files, {})["sha256_matches"]:
         return True, "serves the known bytes"
     with tempfile.TemporaryDirectory() as raw_dir:
@@ -189,17 +187,17 @@ def _judge(dataset: dict, files: dict[str, bytes]) -> tuple[bool | None, str]:
 
 
 def _receipt(dataset: dict, files: dict[str, bytes], origins: dict[str, str]) -> dict:
-    """The receipt for files from ``origins``, by SHA-256; files that are not among these were put there by hand."""
-    descriptions, sources, all_match = {}, [], True
+    """The receipt for files. ``origins`` maps SHA-256 to sources; other files were put there by hand."""
+    entries, sources, all_match = {}, [], True
     for file in dataset["files"]:
         content = files[file["name"]]
         digest = _sha256(content)
         blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # the id that git gives these bytes
         all_match = all_match and (digest == file.get("sha256") or blob in file.get("git_blob", ()))
-        descriptions[file["name"]] = {"bytes": len(content), "sha256": digest}
+        entries[file["name"]] = {"bytes": len(content), "sha256": digest}
         sources.append(origins.get(digest, "by hand"))
     source = " and ".join(dict.fromkeys(sources))
-    return {"dataset": dataset["name"], "source": source, "sha256_matches": all_match, "files": descriptions}
+    return {"dataset": dataset["name"], "source": source, "sha256_matches": all_match, "files": entries}
 
 
 def _origins(folder: Path) -> dict[str, str]:

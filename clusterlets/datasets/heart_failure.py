@@ -19,7 +19,8 @@ SENSITIVE = {"sex": ("sex",), "age_group": ("age",)}  # each attribute with the 
 def prepare(paths: dict[str, Path]) -> Table:
     """All columns except the class."""
     frame = read_table(paths["heart_failure_clinical_records_dataset.csv"], (*_FEATURES, "DEATH_EVENT"))
-    X, groups = numbers(frame, _FEATURES), codes(frame, "DEATH_EVENT", _CLASSES)
+    X = numbers(frame, _FEATURES)  # before sex becomes text
+    groups = codes(frame, "DEATH_EVENT", _CLASSES)
     frame["age_group"] = age_groups(frame, "age")
     frame["sex"] = frame["sex"].replace(_SEX)
     return Table(X, groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))

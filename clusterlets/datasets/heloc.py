@@ -1,4 +1,4 @@
-"""HELOC, the explainable machine learning challenge of FICO, 2018. The group is RiskPerformance; positive is Bad."""
+"""HELOC, from FICO's explainable machine learning challenge, 2018. The group is RiskPerformance; Bad is positive."""
 
 from pathlib import Path
 
@@ -14,10 +14,10 @@ _FEATURES = tuple(
         "NumRevolvingTradesWBalance NumInstallTradesWBalance NumBank2NatlTradesWHighUtilization PercentTradesWBalance"
     ).split()
 )
-_CLASS = ("Good", "Bad")
+_CLASSES = ("Good", "Bad")
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All columns but the class; the special codes -7, -8, -9 stay as they are."""
+    """All columns except the class. The special codes -7, -8 and -9 stay as they are."""
     frame = read_table(paths["heloc_dataset_v1.csv"], (*_FEATURES, "RiskPerformance"))
-    return Table(numbers(frame, _FEATURES), codes(frame, "RiskPerformance", _CLASS), _FEATURES, _CLASS)
+    return Table(numbers(frame, _FEATURES), codes(frame, "RiskPerformance", _CLASSES), _FEATURES, _CLASSES)

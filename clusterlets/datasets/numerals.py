@@ -1,4 +1,4 @@
-"""Read strings as numbers: decimals in the digits 0 to 9, or infinity. Python's ``float`` also accepts other spellings."""
+"""Read strings as numbers. Unlike Python's ``float``, accept only infinity and decimals in the digits 0 to 9."""
 
 import math
 import re
@@ -10,7 +10,7 @@ _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf
 
 
 def number(text: str) -> float:
-    """The number that a string spells, ignoring spaces around it; NaN if it spells none, such as ``2021_1`` or ``１２``."""
+    """The number that a string spells, apart from spaces around it. NaN for other strings, such as ``2021_1`` or ``１２``."""
     text = text.strip()
     return float(text) if _NUMBER.fullmatch(text) else math.nan
 

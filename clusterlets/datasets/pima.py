@@ -1,6 +1,6 @@
 """Pima Indians diabetes, NIDDK, 1990. The group is Outcome; 1 is diabetes.
 
-Some published copies have a header line and others do not. All have the same columns, so the names are given here.
+Some published copies have a header line, and others do not. All have the same columns.
 """
 
 from pathlib import Path

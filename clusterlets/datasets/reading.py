@@ -1,7 +1,7 @@
-"""Read columns of delimited text strictly: damaged text is an error, which names the line.
+"""Read columns of delimited text. Damaged text is an error, which names the line.
 
-Cells stay text until :func:`numbers` or :func:`codes` converts them. The index of a frame says where each row comes
-from (``adult.test, line 17``), and the error messages quote it.
+Cells stay text until :func:`numbers` or :func:`codes` converts them. The index of a frame holds the location of each row, such
+as ``adult.test, line 17``, for error messages.
 """
 
 import csv
@@ -31,11 +31,11 @@ def read_table(
     path : Path
         Plain UTF-8 text. Blank lines are skipped.
     columns : names, optional
-        Columns to return, in this order; by default all. If the header repeats a name, the first column of that name is used.
+        Columns to return, in this order; by default all. If the header repeats a name, the first such column is used.
     header : names, optional
-        Names of the file's columns; by default they are read from the first line after the skipped ones.
+        Names of the file's columns. By default, they are read from the first line after the skipped ones.
     separator, quote : str
-        Single characters; spaces after a separator are ignored.
+        Single characters. Spaces after a separator are ignored.
     skip : int
         Lines to skip at the start.
     comment : str, optional
@@ -68,7 +68,7 @@ def read_table(
 
 
 def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int, comment: str | None) -> Iterator:
-    """Yield location and cells of each line that is neither skipped, blank nor a comment."""
+    """Yield location and cells of each line that is not skipped, blank or a comment."""
     numbered_lines = [
         (number, line)
         for number, line in enumerate(file, start=1)
@@ -90,7 +90,7 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
 
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Columns (n, d) as doubles, correctly rounded; :class:`BadData` names the first cell that is not a finite number."""
+    """Columns (n, d) as doubles, correctly rounded. Raises :class:`BadData` if a cell is not a finite number."""
     values_by_column = []
     for column in columns:
         cells = frame[column].to_numpy()
@@ -103,18 +103,18 @@ def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 
 def texts(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, np.ndarray]:
-    """Each column as text (n,), by name. An empty cell is a missing value."""
+    """Columns as texts (n,), by name."""
     return {column: frame[column].to_numpy(dtype=object) for column in columns}
 
 
 def age_groups(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """Age group of each row as text (n,), as in other fairness studies: ``24 or less``, ``25 to 59`` or ``60 or more``."""
+    """Age group of each row as text (n,). The limits are those of other fairness studies."""
     years = numbers(frame, [column])[:, 0]
     return np.select([years < 25, years < 60], ["24 or less", "25 to 59"], "60 or more").astype(object)
 
 
 def codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> np.ndarray:
-    """Position (n,) of each cell in ``values``; :class:`BadData` names the first cell that is not among them."""
+    """Position (n,) of each cell in ``values``. Raises :class:`BadData` if a cell is not among them."""
     positions = pd.Index(values).get_indexer(frame[column])
     if (positions < 0).any():
         first = int(np.argmax(positions < 0))

@@ -1,7 +1,7 @@
 """Speed dating, OpenML 40536: R. Fisman, S. Iyengar, E. Kamenica, I. Simonson, 2006. The group is match.
 
-The data are published as ARFF and as CSV, with or without a binned copy of each column (``d_*``). d_age is not such a
-copy: it is the difference of the ages, and a feature. ARFF and CSV have the same file name; the first lines tell them apart.
+The file is ARFF or CSV, under the same name. It may have a binned copy (``d_*``) of each column. d_age is not such a copy: it
+is the difference of the ages.
 """
 
 import re
@@ -33,7 +33,7 @@ _REQUIRED_COLUMNS = tuple(
 )
 _BOOLEANS = ("samerace", "met", "decision", "decision_o")
 _CLASSES = ("0", "1")
-# If race is the sensitive attribute, samerace is left out: it compares the races of the two people.
+# Each attribute with the features that reveal it. samerace says whether the two people are of the same race.
 SENSITIVE = {"gender": ("is_male",), "race": ("samerace",)}
 _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.IGNORECASE)
 
@@ -41,7 +41,7 @@ _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.
 def prepare(paths: dict[str, Path]) -> Table:
     """62 features. Rows that lack a value in ``_REQUIRED_COLUMNS`` are dropped.
 
-    met is a boolean, although some people answered 3 to 8: every answer but 0 counts as true.
+    Some people answered 3 to 8 to met, which is a boolean. Every answer except 0 counts as true.
     """
     path = paths["speeddating_openml40536_undiscretized_merged.csv"]
     attributes, n_head_lines = _arff_head(path)
@@ -59,7 +59,7 @@ def prepare(paths: dict[str, Path]) -> Table:
 
 
 def _arff_head(path: Path) -> tuple[list[str], int]:
-    """Attribute names, and the number of lines up to and including ``@data``; no names and 0 if the file is not ARFF."""
+    """The names of the attributes, and the number of lines up to ``@data``. Neither if the file is not ARFF."""
     attributes: list[str] = []
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):

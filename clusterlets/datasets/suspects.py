@@ -1,4 +1,4 @@
-"""Probable mistakes in a table: identifiers as features, unlike scales, a measurement as the sensitive group."""
+"""Probable mistakes in a table, such as identifiers as features or unlike scales."""
 
 import re
 
@@ -19,9 +19,9 @@ MAX_GROUPS = 20
 
 
 def not_a_feature(name: str, values: np.ndarray) -> str | None:
-    """Why a numeric column (n,) is probably not a feature: a postcode or an identifier, by its name or its values. O(n log n).
+    """Why a numeric column (n,) is probably not a feature; None if it may be one. NaN does not count. O(n log n).
 
-    The values of an identifier are whole numbers of which nearly all differ (:data:`MIN_DISTINCT`); NaN does not count.
+    Postcodes are found by their name. Identifiers are found by their name, or as whole numbers that nearly all differ.
     """
     if _POSTCODE.search(name):
         return "a postcode, by its name"
@@ -37,9 +37,9 @@ def not_a_feature(name: str, values: np.ndarray) -> str | None:
 
 
 def unlike_scales(table: Table) -> tuple[str, str, float] | None:
-    """The features of the largest and the smallest standard deviation, and their ratio, if above :data:`LARGEST_RATIO`. O(n d).
+    """The features with the largest and the smallest standard deviation, and the ratio of these. O(n d).
 
-    Features that never vary do not count.
+    None if the ratio is at most :data:`LARGEST_RATIO`. Features that never vary do not count.
     """
     spread = table.X.std(axis=0)
     varies = np.flatnonzero(np.ptp(table.X, axis=0) > 0)

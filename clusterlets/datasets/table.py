@@ -1,4 +1,4 @@
-"""A prepared dataset, the checks that it must pass, and its fingerprint, by which two machines can compare tables."""
+"""A prepared dataset, its checks, and its fingerprint."""
 
 import hashlib
 import math
@@ -12,13 +12,13 @@ from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.datasets import numerals
 
 CLASS = "class"  # the sensitive attribute that every dataset of the benchmark has
-_JOIN = " + "  # joins the names of a combination of groups: man + 60 or more
-# Control characters, line breaks and unencodable characters: in names they would break tables, pages and pictures.
+_JOIN = " + "  # between the values in a group's name: man + 60 or more
+# Control characters, line breaks and unencodable characters, which would break tables, pages and pictures.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 class BadData(ValueError):
-    """A raw file is not as expected. The message says what is wrong and where; the caller adds the dataset and the remedy."""
+    """A raw file is not as expected. The message says what is wrong and where. The caller adds the dataset and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Table:
     X : float array (n, d)
         Features, in the units of the raw file.
     groups : int array (n,)
-        Group codes 0..K-1; of two groups 0 is the negative class.
+        Group codes 0..K-1. If there are two classes, 0 is the negative one.
     feature_names : tuple of d str
     group_names : tuple of K str
         Class labels as the raw file spells them, or values of the sensitive attribute.
     sensitive : mapping of str to text array (n,)
-        Sensitive attributes whose values may be the groups in place of the class; an empty text is a missing value.
+        Other sensitive attributes, whose values may be the groups. An empty text is a missing value.
     dropped_duplicates : int
         Rows that :func:`without_duplicates` left out.
     """
@@ -59,16 +59,16 @@ class Table:
 
 
 def check_name(name: str, where: str) -> None:
-    """Raise :class:`BadData` if a column's or group's name holds a control character; the message begins with ``where``."""
+    """Raise :class:`BadData` if a name holds a control character. ``where`` begins the message."""
     character = _UNPRINTABLE.search(name)
     if character:
         raise BadData(f"{where} {name[:60]!r} holds the control character U+{ord(character[0]):04X}, which no name may hold.")
 
 
 def without_duplicates(table: Table) -> Table:
-    """The table without the rows that equal an earlier one in all features and the group; O(n d log n)."""
-    first = np.unique(np.column_stack([table.X, table.groups]), axis=0, return_index=True)[1]
-    rows = np.sort(first)
+    """The table without the rows that equal an earlier one in all features and the group. O(n d log n)."""
+    first_rows = np.unique(np.column_stack([table.X, table.groups]), axis=0, return_index=True)[1]
+    rows = np.sort(first_rows)
     return replace(
         table,
         X=table.X[rows],
@@ -83,8 +83,8 @@ def table_of_groups(
 ) -> Table:
     """A table whose groups are the combinations of labels that occur, in order of their values.
 
-    Rows that lack a label (an empty text) are left out: they belong to no group that a clustering could be fair to.
-    :class:`BadData` if there are fewer groups than ``least_groups``, or as many groups as rows.
+    Each array of ``labels`` (n,) gives one label per row. Rows with an empty label are left out. Raises :class:`BadData` if
+    there are fewer groups than ``least_groups``, or as many groups as rows.
     """
     is_complete = np.all([column != "" for column in labels], axis=0)
     combined = list(zip(*(column[is_complete] for column in labels), strict=True))
@@ -102,13 +102,16 @@ def table_of_groups(
 
 
 def columns_of_names(group_names: Sequence[str]) -> list[tuple[str, ...]]:
-    """The values (K,) of the groups in each sensitive column, from the names that :func:`table_of_groups` gave them."""
+    """The values (K,) of the groups in each sensitive column, from the names that :func:`table_of_groups` makes.
+
+    Names that do not have equally many values count as values of a single column.
+    """
     values = [name.split(_JOIN) for name in group_names]
     return list(zip(*values, strict=True)) if len(set(map(len, values))) == 1 else [tuple(group_names)]
 
 
 def sort_key(value: str) -> tuple[bool, float, str]:
-    """Sort key: numbers by their size, before texts."""
+    """Sort key that puts numbers, by size, before texts."""
     number = numerals.number(value)
     return (True, 0.0, value) if math.isnan(number) else (False, number, value)
 
@@ -129,9 +132,9 @@ def check(table: Table) -> None:
 
 
 def describe_differences(table: Table, expected: dict) -> list[str]:
-    """How the table differs from its description: rows, features, positives, and if these agree the fingerprint.
+    """How the table differs from its description, which may hold None for unknown quantities.
 
-    Entries of the description that are None are not compared.
+    Rows, features and positives are compared. The fingerprint is compared only if these agree.
     """
     counts = {"rows": len(table.X), "features": table.X.shape[1], "positives": table.positives}
     differences = [
@@ -145,10 +148,10 @@ def describe_differences(table: Table, expected: dict) -> list[str]:
 
 
 def fingerprint(table: Table) -> str:
-    """SHA-256 of what the table holds, equal on every platform: see docs/datasets.md for the exact text that is hashed.
+    """SHA-256 of a text that is equal on every platform: the shape, the group counts, and a line for each row.
 
-    Shape, group counts, then a line for each row: its features to 12 significant digits and its group. Names are left
-    out, because copies of a file differ in them. The order of rows and features matters, because k-means depends on it.
+    A line holds the row's features, to 12 significant digits, and its group. Names are left out, because copies of a file
+    differ in them. The order of rows and features matters, because k-means depends on it. See docs/datasets.md.
     """
     n, d = table.X.shape
     digest = hashlib.sha256(f"{n} {d}\n{' '.join(map(str, table.group_counts))}\n".encode())
@@ -160,17 +163,17 @@ def fingerprint(table: Table) -> str:
 
 
 def scaled(table: Table, scaling: str) -> np.ndarray:
-    """Features (n, d) for scaling ``none`` or ``standard``; ClusterletsError if their squares overflow."""
+    """Features (n, d) for scaling ``none`` or ``standard``. Raises ClusterletsError if their squares overflow."""
     check_magnitudes(table.X, table.feature_names, each=scaling == "standard")
     return standardise(table.X) if scaling == "standard" else table.X
 
 
 def standardise(X: np.ndarray) -> np.ndarray:
-    """Features (n, d) with zero mean and unit population variance; constant columns become 0."""
+    """Features (n, d) with zero mean and unit population variance. Constant ones become 0."""
     mean, scale = moments(X)
     return np.where(scale > 0, (X - mean) / np.where(scale > 0, scale, 1.0), 0.0)
 
 
 def moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (d,) and population standard deviation (d,) of features; exactly 0 for constant ones."""
+    """Mean (d,) and population standard deviation (d,) of the features. The latter is exactly 0 for constant ones."""
     return X.mean(axis=0), np.where(X.max(axis=0) > X.min(axis=0), X.std(axis=0), 0.0)

@@ -22,7 +22,7 @@ class SourceFailed(Exception):
 
 
 def get(place: str) -> bytes:
-    """The file at a path, or at an http(s) or file address; :class:`SourceFailed` if it is empty or a web page."""
+    """The bytes of the file at a path or an address. Raises :class:`SourceFailed` if it is empty or a web page."""
     scheme = place.partition(":")[0].lower()
     if scheme in ("http", "https"):
         content = _download(place)
@@ -37,9 +37,10 @@ def get(place: str) -> bytes:
 
 
 def unpack(archive: bytes, path: str) -> bytes:
-    """A file of a zip archive. The path ``inner.zip/name`` leads through an archive within it; for an empty path, the archive.
+    """The file at a path in a zip archive. An empty path stands for the archive itself.
 
-    Of several members with a name, the one nearest to the top counts, because publishers wrap folders around files.
+    The path may lead through an archive inside the archive: ``inner.zip/name``. Publishers wrap folders around files, so a name
+    is searched in all folders, and the one nearest to the top counts.
     """
     for name in PurePosixPath(path).parts:
         try:
@@ -71,7 +72,7 @@ def _read(path: Path) -> bytes:
 
 
 class _SizeLimitedFile(io.BufferedWriter):
-    """A file that refuses to grow beyond the size of raw files."""
+    """A file that refuses to grow beyond :data:`_MAX_BYTES`."""
 
     def write(self, chunk) -> int:
         _require_small(self.tell() + len(chunk))
@@ -79,8 +80,8 @@ class _SizeLimitedFile(io.BufferedWriter):
 
 
 def _download(url: str) -> bytes:
-    """The file at an address; pooch tries again after one second, then two."""
-    import pooch  # imported late: together they take 0.1 s, and reading from a folder needs neither
+    """The bytes of the file at an address, after up to :data:`_ATTEMPTS` attempts."""
+    import pooch  # both imported late: they take 0.1 s, and reading from a folder does not need them
     import requests
 
     def attempt(url: str, path: str, _) -> None:
@@ -99,7 +100,7 @@ def _download(url: str) -> bytes:
         except multiprocessing.TimeoutError:
             raise SourceFailed(f"takes longer than {_MAX_SECONDS} s") from None
         except (requests.RequestException, ValueError) as error:
-            # What urllib3 says, without requests' wrapping.
+            # requests wraps the errors of urllib3.
             reason = getattr(error.args[0], "reason", error) if error.args else error
             raise SourceFailed(f"{str(reason)[:300]} ({type(error).__name__}, attempts: {_ATTEMPTS})") from None
         except OSError as error:

@@ -1,7 +1,7 @@
-"""Read a user's own table from CSV, TSV or Parquet in one pass; error messages name the line and the column.
+"""Read a user's own table from CSV, TSV or Parquet. Error messages name the line and the column.
 
-Nothing is guessed silently: if some cells in a column of numbers are not numbers, or have decimal commas, that is an
-error. The column is not taken for text.
+Nothing is guessed silently: a column in which only some cells are numbers, or numbers with decimal commas, is an error. It is
+not taken for text.
 """
 
 import csv
@@ -21,16 +21,16 @@ from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, check_name, table_of_groups
 from clusterlets.errors import ClusterletsError, did_you_mean
 
-NUMERIC = "numeric"  # in place of a list of features: use every numeric and boolean column
+NUMERIC = "numeric"  # in place of a list of features: every numeric or boolean column
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = ".parquet"
 
 _ROWS_PER_CHUNK = 50_000
-_ROW_NAMES = " "  # our name for the unnamed column in which pandas saves row names; no other column can have it
+_ROW_NAMES = " "  # our name for the unnamed column in which pandas saves row names; names in a file are stripped
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
-_FORMULA_STARTS = "=+-@＝＋－＠"  # a spreadsheet computes a cell that begins with one of these, unless the cell is a number
+_FORMULA_STARTS = "=+-@＝＋－＠"  # a spreadsheet reads text that begins with one of these as a formula
 _MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
-# Patterns of cells that people read as numbers, each with the remedy. A column of such cells is not a text column.
+# Patterns of cells that people read as numbers, each with the advice for the user. A column of such cells is not text.
 _MISSPELT_NUMBERS = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
     re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
@@ -42,7 +42,7 @@ Chunk = tuple[Sequence[int], list[Sequence[str]]]
 
 
 def check_file(path: Path) -> None:
-    """Raise ClusterletsError unless the file exists and :func:`read` knows its format; do not open it."""
+    """Raise ClusterletsError unless the file exists and :func:`read` knows its format. The file is not opened."""
     if not path.is_file():
         raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the command runs.")
     if path.suffix not in (*SEPARATORS, PARQUET):
@@ -56,7 +56,7 @@ def check_file(path: Path) -> None:
 
 
 def check_separator(separator: str | None) -> None:
-    """Raise ClusterletsError unless the separator is None or one character that can separate cells."""
+    """Raise ClusterletsError unless the separator is None or a character that can separate cells."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
         raise ClusterletsError(
             f"the separator {separator!r} cannot separate cells; it must be one character, and no quotation mark or line end."
@@ -74,28 +74,28 @@ def read(
     least_groups: int = 2,
     advice: str = "",
 ) -> tuple[Table, list[str], np.ndarray]:
-    """Read a table; return it with remarks about how it was read and with each row's number in the file, counted from 0.
+    """Read a table. Return it with remarks on how it was read, and with each row's number in the file, counted from 0.
 
     Parameters
     ----------
     path : Path
         CSV or TSV in UTF-8 with a header line, or Parquet.
     sensitive : names
-        The columns whose values are the groups; with several columns, each combination of values is a group. Rows without
+        The columns whose values are the groups. With several columns, each combination of values is a group. Rows without
         a value are left out. A column of fractional numbers is an error.
     features : names, or "numeric"
-        Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
+        Columns to cluster by. By default, every column of numbers or booleans that is not sensitive.
     separator : str, optional
-        One character, but no quotation mark or line end. By default it is a comma, and in ``.tsv`` files a tab.
+        One character, but no quotation mark or line end. By default a comma, and in ``.tsv`` files a tab.
     drop_missing : bool
         Whether to leave out rows that lack a feature; otherwise such rows are an error.
     reason_to_skip : callable, optional
-        Called with the name and the values (NaN if missing) of each numeric column. It returns why the column is not a
-        feature, or None. If ``features`` are named, it is not called.
+        Called with the name and the values (NaN if missing) of each numeric column, unless ``features`` are named. It returns
+        why the column is not a feature, or None.
     least_groups : int
         Smallest number of groups; fewer are an error.
     advice : str
-        A sentence that is added to the message about unusable cells: which options of the caller leave them out.
+        A sentence to add to the message about unusable cells. It names the caller's options that leave them out.
 
     Raises
     ------
@@ -103,25 +103,14 @@ def read(
         If the file cannot be used. The message names the file, the line and the column.
     """
     with _bad_data_as_user_error(path):
-        columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
+        columns, labels, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
         for name, cells in labels.items():
             _check_sensitive(f"{path.name}, column {name!r}:", cells)
-        text_columns, skip_reasons, has_row_names = [], {}, False
+        text_columns, remarks_on_columns = [], []
         if features == NUMERIC:
-            has_row_names = any(column.name == _ROW_NAMES for column in columns)
-            columns = [column for column in columns if column.name != _ROW_NAMES]
-            text_columns = [column.name for column in columns if column.is_text]
-            columns = [column for column in columns if not column.is_text]
-            if reason_to_skip:
-                reasons = {column.name: reason_to_skip(column.name, np.concatenate(column.parts)) for column in columns}
-                skip_reasons = {name: reason for name, reason in reasons.items() if reason}
-                columns = [column for column in columns if column.name not in skip_reasons]
-        skipped_columns = ", ".join(f"{name} ({reason})" for name, reason in skip_reasons.items())
-        if not columns:
-            skip_note = f" Left out: {skipped_columns}; name those that are features with --features." if skip_reasons else ""
-            raise BadData(f"{path.name} has no numeric or boolean column besides the sensitive one.{skip_note}")
+            columns, text_columns, remarks_on_columns = _choose_features(path.name, columns, reason_to_skip)
         X = _all_values(columns, prefix, advice)
-        has_features, has_group, remarks = _find_complete_rows(columns, X, labels)
+        has_features, has_group, remarks_on_rows = _find_complete_rows(columns, X, labels)
         if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         try:
@@ -132,12 +121,8 @@ def read(
             raise BadData(f"{path.name}: {problem}") from None
         if not np.ptp(table.X, axis=0).any():
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
-    if has_row_names:
-        remarks.append("left out: a column without a name, in which pandas saves row numbers")
-    if skip_reasons:
-        remarks.append(f"left out (--features names columns to keep): {skipped_columns}")
-    missing_marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING_MARKS})
-    return table, remarks + _remarks(table, text_columns, missing_marks), np.flatnonzero(has_features & has_group)
+    remarks = [*remarks_on_rows, *remarks_on_columns, *_remarks_on_table(table, labels, text_columns)]
+    return table, remarks, np.flatnonzero(has_features & has_group)
 
 
 def read_rows(
@@ -162,13 +147,14 @@ def read_rows(
         Each row's number in the file, counted from 0.
     """
     with _bad_data_as_user_error(path):
-        columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
+        columns, labels, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
         X = _all_values(columns, prefix, advice)
         has_features, has_group, remarks = _find_complete_rows(columns, X, labels)
         rows = np.flatnonzero(has_features & has_group)
         if not len(rows):
             raise BadData(f"{path.name}: no row has a sensitive value{' and all features' if drop_missing else ''}.")
-        return X[rows], {name: np.array(values, dtype=object)[rows] for name, values in labels.items()}, remarks, rows
+        kept_labels = {name: np.array(values, dtype=object)[rows] for name, values in labels.items()}
+        return X[rows], kept_labels, remarks, rows
 
 
 @contextmanager
@@ -179,10 +165,10 @@ def _bad_data_as_user_error(path: Path) -> Iterator[None]:
         raise ClusterletsError(f"{problem} Correct {path} or the options, and run again.") from None
 
 
-def _columns(
+def _read_columns(
     path: Path, sensitive: Sequence[str], features: str | Sequence[str], separator: str | None, allows_missing: bool
 ) -> tuple[list["_Column"], dict[str, list[str]], str]:
-    """The columns that may be features, the sensitive values by column, and the text before row numbers in messages."""
+    """The columns that may be features, the sensitive values by column, and the text that precedes row numbers in messages."""
     check_separator(separator)
     check_file(path)
     if path.suffix == PARQUET:
@@ -224,7 +210,7 @@ def _open_delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chu
 
 
 def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the first line, and the cells, of every row; skip blank lines."""
+    """Yield the number of the first line of every row, and its cells. Blank lines are skipped."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
         line = 1
@@ -278,11 +264,11 @@ def _open_parquet(path: Path, sensitive: Sequence[str], features: str | Sequence
 
 @contextmanager
 def _damage_as_bad_data(name: str) -> Iterator[None]:
-    """Raise pyarrow's errors about the content as BadData. Errors of the system, which have a number, pass unchanged."""
+    """Raise pyarrow's errors about the content as BadData."""
     try:
         yield
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        if isinstance(error, OSError) and error.errno is not None:  # an error of the system
             raise
         raise BadData(f"{name} is not an intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
 
@@ -298,11 +284,11 @@ def _batches(name: str, file) -> Iterator[Chunk]:
 
 
 def _as_strings(column) -> list[str]:
-    """Cells as CSV would hold them. Missing values and NaN become empty strings."""
+    """The cells as in a CSV file. Missing values and NaN become empty strings."""
     import pyarrow
 
     if pyarrow.types.is_timestamp(column.type) or pyarrow.types.is_date(column.type):
-        column = column.cast(pyarrow.string())  # Python's own dates cannot go beyond the year 9999
+        column = column.cast(pyarrow.string())  # Python's own dates end with the year 9999
     return ["" if cell is None or cell != cell else str(cell) for cell in column.to_pylist()]
 
 
@@ -320,10 +306,12 @@ def _check_header(name: str, header: list[str], sensitive: Sequence[str], featur
         if first_index.setdefault(column, index) != index:
             positions = f"as columns {first_index[column] + 1} and {index + 1}"
             raise BadData(f"{name}: the column name {column!r} occurs twice, {positions}.")
-    for column in (*sensitive, *(() if features == NUMERIC else features)):
+    requested = [*sensitive] if features == NUMERIC else [*sensitive, *features]
+    for column in requested:
         if column not in header:
             raise BadData(f"{name} has no column {column!r}{did_you_mean(column, header)}; its columns: {', '.join(header)}.")
-    for column in (name for name in header if name != _ROW_NAMES) if features == NUMERIC else (*sensitive, *features):
+    used = [column for column in header if column != _ROW_NAMES] if features == NUMERIC else requested
+    for column in used:
         check_name(column, f"{name}: the column name")
     return header
 
@@ -342,7 +330,7 @@ class _Column:
 
     def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
-        irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # written like this, it counts NaN too
+        irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN or too large
         self.kind_counts["number"] += len(cells) - len(irregular)
         for index in irregular:
             kind = _kind(cells[index], values[index])
@@ -355,18 +343,19 @@ class _Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether the column is empty or mostly text, and so cannot be meant as a feature."""
+        """Whether the column is empty or mostly text, so that nobody can mean it as a feature."""
         numeric = self.kind_counts["number"] + self.kind_counts["boolean"] + self.kind_counts["misspelt"]
         return not numeric or self.kind_counts["text"] > numeric
 
     @property
     def n_unusable(self) -> int:
         """How many cells are neither numbers nor booleans. Missing cells count only if they are not allowed."""
-        missing = self.kind_counts["missing"] if self._allows_missing else 0
-        return self.kind_counts.total() - self.kind_counts["number"] - self.kind_counts["boolean"] - missing
+        counts = self.kind_counts
+        allowed_missing = counts["missing"] if self._allows_missing else 0
+        return counts.total() - counts["number"] - counts["boolean"] - allowed_missing
 
     def values(self, prefix: str) -> np.ndarray:
-        """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
+        """All numbers (n,). Raises BadData if a cell is not a number, or if numbers and booleans are mixed."""
         if self.first_unusable_cell:
             row, cell = self.first_unusable_cell
             problem = f"holds {cell[:60]!r}, {_explain_cell(cell)}" if cell.strip() else "is empty"
@@ -377,7 +366,7 @@ class _Column:
 
 
 def _all_values(columns: Sequence[_Column], prefix: str, advice: str) -> np.ndarray:
-    """The numbers of all columns (n, d); BadData names the first unusable cell and all columns with such cells."""
+    """The numbers of all columns (n, d). A BadData names the first unusable cell, and all columns with such cells."""
     try:
         return np.column_stack([column.values(prefix) for column in columns])
     except BadData as problem:
@@ -388,11 +377,37 @@ def _all_values(columns: Sequence[_Column], prefix: str, advice: str) -> np.ndar
         raise BadData(f"{problem}{other_columns} {advice}".rstrip()) from None
 
 
+def _choose_features(
+    file_name: str, columns: list[_Column], reason_to_skip: Callable[[str, np.ndarray], str | None] | None
+) -> tuple[list[_Column], list[str], list[str]]:
+    """The columns that :data:`NUMERIC` stands for, the names of the text columns, and remarks about other columns."""
+    remarks = []
+    if any(column.name == _ROW_NAMES for column in columns):
+        remarks.append("left out: a column without a name, in which pandas saves row numbers")
+    text_columns = [column.name for column in columns if column.is_text and column.name != _ROW_NAMES]
+    numeric_columns = [column for column in columns if not column.is_text and column.name != _ROW_NAMES]
+    features, skipped_columns = [], []
+    for column in numeric_columns:
+        reason = reason_to_skip and reason_to_skip(column.name, np.concatenate(column.parts))
+        if reason:
+            skipped_columns.append(f"{column.name} ({reason})")
+        else:
+            features.append(column)
+    skipped = ", ".join(skipped_columns)
+    if skipped:
+        remarks.append(f"left out (--features names columns to keep): {skipped}")
+    if not features:
+        skip_note = f" Left out: {skipped}; name those that are features with --features." if skipped else ""
+        raise BadData(f"{file_name} has no numeric or boolean column besides the sensitive one.{skip_note}")
+    return features, text_columns, remarks
+
+
 def _find_complete_rows(
     columns: Sequence[_Column], X: np.ndarray, labels: dict[str, list[str]]
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Whether each row has all features (n,) and all sensitive values (n,), and remarks about the rows that do not."""
-    has_features, remarks = ~np.isnan(X).any(axis=1), []
+    """Whether each row has all features (n,), whether it has all sensitive values (n,), and remarks about incomplete rows."""
+    remarks = []
+    has_features = ~np.isnan(X).any(axis=1)
     has_group = np.all([np.array([value != "" for value in values]) for values in labels.values()], axis=0)
     n_usable, n_complete = int(has_features.sum()), int((has_features & has_group).sum())
     if n_usable < len(X):
@@ -425,7 +440,7 @@ def _explain_cell(cell: str) -> str:
 
 
 def _check_sensitive(where: str, cells: Sequence[str]) -> None:
-    """Raise BadData if all values of a sensitive column, except marks of missing ones, are numbers that cannot be groups."""
+    """Raise BadData if a sensitive column holds only numbers, besides marks of missing values, that cannot be groups."""
     values = numerals.numbers([cell for cell in cells if cell.lower() not in _MISSING_MARKS])
     if not np.isnan(values).any():
         try:
@@ -434,10 +449,9 @@ def _check_sensitive(where: str, cells: Sequence[str]) -> None:
             raise BadData(f"{where} {problem}") from None
 
 
-def _remarks(table: Table, text_columns: list[str], missing_marks: list[str]) -> list[str]:
-    spread = np.ptp(table.X, axis=0)
-    constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
+def _remarks_on_table(table: Table, labels: dict[str, list[str]], text_columns: list[str]) -> list[str]:
     remarks = []
+    missing_marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING_MARKS})
     if missing_marks:
         remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(missing_marks)}")
     formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.number(name))]
@@ -447,6 +461,7 @@ def _remarks(table: Table, text_columns: list[str], missing_marks: list[str]) ->
         )
     if text_columns:
         remarks.append(f"ignored (not numeric): {', '.join(text_columns)}")
+    constant = [name for name, spread in zip(table.feature_names, np.ptp(table.X, axis=0), strict=True) if not spread]
     if constant:
         remarks.append(f"features that never vary: {', '.join(constant)}")
     return remarks

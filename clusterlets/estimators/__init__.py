@@ -1,8 +1,7 @@
-"""The algorithms, compatible with scikit-learn: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
+"""The methods as estimators of scikit-learn: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
 
-Every method of :mod:`clusterlets.methods` with the role ``rival`` that is not a matcher has an estimator here, which is made
-from the method's class and named after it. To use a method without importing all of scikit-learn, take it from
-:mod:`clusterlets.methods`.
+Every method with the role ``rival`` that is not a matcher has an estimator, which is made from the method's class and has its
+name. :mod:`clusterlets.methods` has the same methods without scikit-learn.
 """
 
 from clusterlets import methods

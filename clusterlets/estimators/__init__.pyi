@@ -29,22 +29,22 @@ class ClusterletClustering(_ClusterletClustering):
     Parameters
     ----------
     n_clusterlets : int, default=10
-        Number of clusterlets of each group, k in the paper, at least 1; fewer where a group has fewer distinct rows.
+        Number of clusterlets of each group (k in the paper), at least 1. A group with fewer distinct rows gets fewer.
         The matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.
     n_clusters : int or None, default=None
-        Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
-        tried, and the result with the closest number of clusters is kept: of equally close ones the one with the
-        smallest maximum deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit
-        with ``n_clusterlets_`` and ``hops_`` alone gives.
+        Number of clusters. If it is given, ``n_clusterlets`` from 2 to twice this number and ``hops`` from 1 to 4 are
+        tried, and the result with the closest number of clusters is kept. Ties go to the smallest maximum deviation,
+        then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` alone
+        gives the same result.
     matcher : str, default="G-B"
-        Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an
-        instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.
+        Greedy balance (G-B), greedy distance (G-D) and the sampled centroid matcher (C) make disjoint clusters. With
+        the distance and balance pinballs (D, B), an instance may be in several clusters.
     hops : int, default=4
         B, D: Sweeps through the groups. G-B, G-D: Maximum number of clusterlets that join another. Ignored by the
         other matchers.
     scope : {"last", "cluster", "published"} or None, default=None
-        B, D, G-B, G-D: What a candidate is measured against: the clusterlet that was added last, or the whole cluster
-        so far; published does what the authors' code does, its departures from the paper included. None is the
+        B, D, G-B, G-D: What a candidate is compared with: the clusterlet that was added last, or the whole cluster so
+        far. The value published follows the authors' code, even where that departs from the paper. None is the
         matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D. Ignored by the other
         matchers.
     omega : float, default=0.5
@@ -59,10 +59,10 @@ class ClusterletClustering(_ClusterletClustering):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -70,9 +70,9 @@ class ClusterletClustering(_ClusterletClustering):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -83,13 +83,13 @@ class ClusterletClustering(_ClusterletClustering):
     clusterlets_ : Clusterlets
         The N clusterlets, and which of them each instance is in.
     matching_ : bool array (n_clusters_, N)
-        Whether each cluster contains each clusterlet: ``membership`` of :class:`clusterlets.metrics.pieces.Pieces`.
+        Whether each cluster contains each clusterlet.
 
     Notes
     -----
-    Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". An iteration of k-means takes O(n k d) time. The
-    matcher's time does not depend on n. If ``n_clusters`` is c, up to 2 c - 1 numbers of clusterlets are tried,
-    each with up to four numbers of hops. The paper does not search for a number of clusters.
+    Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". A round of k-means with k clusterlets takes O(n k d) time.
+    The matcher's time does not depend on n. If ``n_clusters`` is given, up to 2 ``n_clusters`` - 1 numbers of clusterlets are
+    tried, each with up to four numbers of hops. This search is not in the paper.
 
     Examples
     --------
@@ -131,10 +131,10 @@ class Antidote(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -142,9 +142,9 @@ class Antidote(_NamedMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -152,8 +152,8 @@ class Antidote(_NamedMethod):
     Notes
     -----
     Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021.
-    See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so the number
-    of rows is limited. Fairness is not promised: if the groups are far apart, a few points change little.
+    See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so it is limited to
+    2,000 rows. It promises no fairness: if the groups are far apart, a few points change little.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class Antidote(_NamedMethod):
     ) -> None: ...
 
 class Coreset(_AssigningMethod):
-    """Fair k-means on a small weighted sample of each group; all instances are then assigned to its centres.
+    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
 
     Parameters
     ----------
@@ -199,10 +199,10 @@ class Coreset(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -210,9 +210,9 @@ class Coreset(_AssigningMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -220,8 +220,7 @@ class Coreset(_AssigningMethod):
     Notes
     -----
     After Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019.
-    It runs fractional fair Lloyd on the sample, and then one fair assignment of the whole table: see
-    :mod:`clusterlets.algorithms.coreset`.
+    See :mod:`clusterlets.algorithms.coreset`.
 
     Examples
     --------
@@ -251,8 +250,9 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands;
-        0.95x is .95 times that. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or balanced.
+        Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1 /
+        n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x
+        or balanced.
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
@@ -267,10 +267,10 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -278,9 +278,9 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -291,7 +291,7 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     -----
     Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023.
     See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is the algorithm's fair assignment. The output ``nearest``
-    assigns every instance to the nearest centre, which gives up the fairness. The Clusterlets paper scored ``nearest``.
+    assigns every instance to the nearest centre and is not fair. The Clusterlets paper scored ``nearest``.
 
     Examples
     --------
@@ -321,8 +321,9 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands;
-        0.95x is .95 times that. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or balanced.
+        Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1 /
+        n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x
+        or balanced.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
@@ -331,10 +332,10 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -342,9 +343,9 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -374,7 +375,7 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     ) -> None: ...
 
 class FairFlow(_AssigningMethod):
-    """k-means that assigns the instances, in every round, as cheaply as possible within bounds on the shares of the groups.
+    """k-means whose rounds assign the instances as cheaply as bounds on the shares of the groups allow.
 
     Parameters
     ----------
@@ -388,11 +389,11 @@ class FairFlow(_AssigningMethod):
     max_iter : int, default=100
         Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
-        Rounds that lower the sum of squared errors by less than this fraction of it count as idle; after three, the
-        fit ends. A number from 0 to 1.
+        A round that lowers the sum of squared errors by less than this fraction counts as idle. The fit ends after
+        three idle rounds. A number from 0 to 1.
     balance : float or None, default=None
-        In place of delta, for two groups: in every cluster the rarer group has at least this many instances for each
-        of the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
+        In place of delta, for two groups: in every cluster, the least ratio of the rarer group's instances to the
+        other's, up to whole instances. At most the ratio in the table. A number from 0 to 1 or null.
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
         limit from the table's. A whole number from 1 to 1,000,000,000.
@@ -405,10 +406,10 @@ class FairFlow(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -416,9 +417,9 @@ class FairFlow(_AssigningMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -451,15 +452,15 @@ class FairFlow(_AssigningMethod):
     ) -> None: ...
 
 class FairKM(_NamedMethod):
-    """k-means with a penalty on how far the groups' shares of a cluster lie from those of the table.
+    """k-means with a penalty on the distance between the groups' shares in a cluster and in the table.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters, at most n.
     penalty : float or {"authors"}, default=1
-        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, (n /
-        n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. The value authors means
+        the published weight, (n / n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
     max_iter : int, default=300
         Maximum number of passes over the instances. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
@@ -468,10 +469,10 @@ class FairKM(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -479,9 +480,9 @@ class FairKM(_NamedMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -490,7 +491,7 @@ class FairKM(_NamedMethod):
     -----
     Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020.
     See :func:`clusterlets.algorithms.fairkm.fairkm`. A run that reaches ``max_iter`` passes returns its clusters without a
-    warning. Every pass lowers the objective, and the authors' code stops in the same way.
+    warning, as the authors' code does.
 
     Examples
     --------
@@ -510,7 +511,7 @@ class FairKM(_NamedMethod):
     ) -> None: ...
 
 class FairLP(_AssigningMethod):
-    """The centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups.
+    """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
     Parameters
     ----------
@@ -531,10 +532,10 @@ class FairLP(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -542,9 +543,9 @@ class FairLP(_AssigningMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -552,9 +553,8 @@ class FairLP(_AssigningMethod):
     Notes
     -----
     Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019.
-    This is the method of Bera and others: it solves the linear program of fair assignment, and rounds the counts. Here the
-    program is solved by its dual, and no rounded count misses its bound by a whole instance: see
-    :mod:`clusterlets.algorithms.fair_assignment`.
+    The method of Bera and others solves a linear program and rounds its solution. Here the program is solved by its dual, and
+    no rounded count misses its bound by a whole instance. See :mod:`clusterlets.algorithms.fair_assignment`.
 
     Examples
     --------
@@ -575,15 +575,15 @@ class FairLP(_AssigningMethod):
     ) -> None: ...
 
 class FairLimit(_FairLimit.Estimator, _AssigningMethod):
-    """k-means in which no group's share in a cluster is further than a limit from its share in the table.
+    """k-means in which every group's share in a cluster differs from its share in the table by at most a limit.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters, at most n.
     max_deviation : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None
-        Largest difference between a group's share in a cluster and in the table; 0.02 if neither this nor shares nor
-        min_ratio is given. A number from 0 to 1, or a mapping with one for each sensitive column or null.
+        Largest difference between a group's share in a cluster and in the table. Without any bound, it is 0.02. A
+        number from 0 to 1, or a mapping with one for each sensitive column or null.
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster. A whole number from 1 to 1,000,000,000.
     n_init : int, default=4
@@ -607,10 +607,10 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -618,9 +618,9 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -629,8 +629,8 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     sizes_ : int array (n_clusters_,)
         Rows of each cluster.
     assignment_gap_ : float
-        Bound on the excess cost of the last assignment, as a fraction of the least cost that any assignment to the same
-        centres has within the limits.
+        Bound on how much more the last assignment costs than the cheapest one to the same centres within the limits, as a
+        fraction of the cheapest cost.
     n_iter_ : int
         Rounds on the whole table.
 
@@ -638,9 +638,9 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     -----
     This project; fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv
     2002.07892.
-    Limits hold in whole-number arithmetic, to the last row: a float means its shortest decimal, so that .03 is 3/100. With
-    several sensitive columns, each column's shares are limited. If it is proved that no such clusters exist, the fit raises
-    with status ``infeasible``; if none were found, with ``not_converged``. See
+    Limits hold exactly: they are checked with whole numbers, and a float means its shortest decimal, so 0.03 is 3/100. With
+    several sensitive columns, the shares of each column are limited. The fit raises an error if it finds no such clusters. Its
+    status is ``infeasible`` if there provably are none, otherwise ``not_converged``. See
     :func:`clusterlets.algorithms.fair_limit.fair_limit`.
 
     Examples
@@ -666,7 +666,7 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     ) -> None: ...
 
 class FairLloyd(_NamedMethod):
-    """k-means that lowers the largest mean squared error of a group; it does not constrain the groups' shares.
+    """k-means that lowers the largest mean squared error of a group.
 
     Parameters
     ----------
@@ -682,10 +682,10 @@ class FairLloyd(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -693,9 +693,9 @@ class FairLloyd(_NamedMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -703,8 +703,8 @@ class FairLloyd(_NamedMethod):
     Notes
     -----
     Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021.
-    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`. Every instance is in the cluster of its nearest centre. A
-    centre need not be the mean of its cluster.
+    It does not constrain the groups' shares. Every instance is in the cluster of the nearest centre, which need not be the mean
+    of that cluster. See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`.
 
     Examples
     --------
@@ -724,7 +724,7 @@ class FairLloyd(_NamedMethod):
     ) -> None: ...
 
 class Fairlets(_NamedMethod):
-    """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
+    """The cheapest small sets of instances with the balance of the table, and k-means of their means.
 
     Parameters
     ----------
@@ -738,10 +738,10 @@ class Fairlets(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -749,9 +749,9 @@ class Fairlets(_NamedMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -760,8 +760,8 @@ class Fairlets(_NamedMethod):
     -----
     Chierichetti, Kumar, Lattanzi and Vassilvitskii, Fair clustering through fairlets, NeurIPS 2017.
     See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`. Only the k-means that follows is random. So all seeds of
-    a block share the fairlets of a table, and the first fit takes nearly all the time. There can be at most as many clusters as
-    there are instances of the rarer group.
+    a block share the fairlets, and the first fit takes nearly all the time. There are at most as many clusters as instances of
+    the rarer group.
 
     Examples
     --------
@@ -787,17 +787,17 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     theta : float, default=0.5
-        Weight of the groups, from 0, the labels of k-means alone, to 1. A number from 0 to 1.
+        Weight of the groups in the choice of splits. At 0, only the labels of k-means count. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -805,9 +805,9 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -820,7 +820,7 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     -----
     Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity,
     Machine Learning 2023.
-    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are those of SCAFF, which is a classifier; using it for
+    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are those of SCAFF, a classifier; its use for
     clustering is our own adaptation. The estimator's ``predict`` assigns each instance to the nearest of
     ``cluster_centers_`` and does not use the tree.
 
@@ -841,7 +841,7 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     ) -> None: ...
 
 class TreeFairlets(_NamedMethod):
-    """Small sets of instances with at least a given balance, from a random tree of boxes, and k-means of their means.
+    """Small sets of instances with at least a given balance, found by a random tree of boxes, and k-means of their means.
 
     Parameters
     ----------
@@ -858,10 +858,10 @@ class TreeFairlets(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -869,9 +869,9 @@ class TreeFairlets(_NamedMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -909,7 +909,7 @@ class VFC(_NamedMethod):
         Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. A number from 0 to
         1,000,000,000.
     lipschitz : float, default=7
-        The first step's bound on the curvature; it grows where a step fails. A number from 1e-09 to 1,000,000,000.
+        Bound on the curvature in the first step; it grows if a step fails. A number from 1e-09 to 1,000,000,000.
     max_iter : int, default=100
         Maximum number of rounds. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
@@ -918,10 +918,10 @@ class VFC(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -929,9 +929,9 @@ class VFC(_NamedMethod):
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -939,8 +939,8 @@ class VFC(_NamedMethod):
     Notes
     -----
     Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021.
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not converge returns its last labels, and then
-    ``converged_`` is False and ``note_`` says so.
+    See :func:`clusterlets.algorithms.vfc.vfc`. If a run does not converge, it returns its last labels. Then ``converged_`` is
+    False, and ``note_`` says so.
 
     Examples
     --------

@@ -20,10 +20,10 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones). So a cluster may be missing from the labels.
+        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+        Whether each instance is in each cluster; one entry per row if clusters are disjoint.
     n_clusters_ : int
         Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
@@ -31,9 +31,9 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
+        Value of each group, or its combination of values, in the order of the group codes.
     sensitive_names_ : list
-        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+        Names of the sensitive columns: those of a DataFrame, or else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -55,14 +55,14 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             Instances: finite numbers, at least two rows. Distances are Euclidean, so scale the features first where
             their units differ.
         y : ignored
-            Accepted because scikit-learn passes it. The groups are never taken from ``y``: to give ``y`` without
-            ``sensitive_features`` is an error.
+            Accepted because scikit-learn passes it. It does not give the groups: ``y`` without ``sensitive_features`` is an
+            error.
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            Required. Strings, integers, booleans or categories; sparse columns are accepted too. Each value is a group, and
-            with several columns each combination that occurs. The groups are sorted: categories keep their own order, and
-            values of types that cannot be compared are sorted type by type.
+            Required. Strings, integers, booleans or categories; sparse columns are accepted too. Each value is a group. With
+            several columns, each combination that occurs is a group. Groups are sorted by value. Categories keep their own
+            order, and values that cannot be compared are sorted by type first.
         sample_weight : None or array-like (n,)
-            Accepted because scikit-learn passes it. No method here weights instances, so weights that differ are an error.
+            Accepted because scikit-learn passes it. Weights that differ are an error, because no method weights instances.
 
         Returns
         -------
@@ -73,16 +73,15 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         sklearn.exceptions.ConvergenceWarning
             If there are fewer clusters than ``n_clusters``.
         UserWarning
-            If a :class:`ClusterletClustering` ignores a parameter that was set, because its matcher does not have it or the
-            search for ``n_clusters`` chooses it.
+            If a :class:`ClusterletClustering` ignores a parameter that was set. This happens if its matcher does not have the
+            parameter, or if the search for ``n_clusters`` chooses it.
 
         Raises
         ------
         InvalidInput
-            (A ``ValueError``.) If a parameter is out of range, if there are more clusters than instances, or if the method
-            cannot handle the table for another reason. Also if the sensitive features are missing, incomplete or continuous,
-            if they differ from X in length or, where both have an index, in index, or if they form a single group and the
-            method needs two (:class:`FairLimit` does not).
+            If a parameter is out of range, if there are more clusters than instances, or if the method cannot handle the table
+            for another reason. Also if the sensitive features are missing, incomplete or continuous, if their length or index
+            is not that of X, or if there is a single group (only :class:`FairLimit` accepts one). It is a ``ValueError``.
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(
@@ -123,11 +122,10 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         return self.n_clusters_
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that are wrong for every table."""
+        """Raise InvalidInput for parameters that are wrong whatever the table."""
         raise NotImplementedError
 
     def _least_groups(self) -> int:
-        """How many groups a table must have."""
         return 2
 
     def _cluster(self, X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator) -> None:

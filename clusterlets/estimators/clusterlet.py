@@ -20,9 +20,8 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 # The matchers that have each parameter, by the parameter's name.
 _MATCHERS_WITH = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
-# The parameters that a search for a number of clusters chooses, and the hops that it tries, which are the paper's.
-_SEARCHED_PARAMETERS = ("n_clusterlets", "hops")
-_HOPS_TRIED = (1, 2, 3, 4)
+_SEARCHED_PARAMETERS = ("n_clusterlets", "hops")  # a search for a number of clusters chooses these
+_HOPS_TRIED = (1, 2, 3, 4)  # by the search; these are the paper's
 
 
 class ClusterletClustering(FairClusterer):
@@ -42,13 +41,13 @@ class ClusterletClustering(FairClusterer):
     clusterlets_ : Clusterlets
         The N clusterlets, and which of them each instance is in.
     matching_ : bool array (n_clusters_, N)
-        Whether each cluster contains each clusterlet: ``membership`` of :class:`clusterlets.metrics.pieces.Pieces`.
+        Whether each cluster contains each clusterlet.
 
     Notes
     -----
-    Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". An iteration of k-means takes O(n k d) time. The
-    matcher's time does not depend on n. If ``n_clusters`` is c, up to 2 c - 1 numbers of clusterlets are tried,
-    each with up to four numbers of hops. The paper does not search for a number of clusters.
+    Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". A round of k-means with k clusterlets takes O(n k d) time.
+    The matcher's time does not depend on n. If ``n_clusters`` is given, up to 2 ``n_clusters`` - 1 numbers of clusterlets are
+    tried, each with up to four numbers of hops. This search is not in the paper.
 
     Examples
     --------
@@ -69,10 +68,10 @@ class ClusterletClustering(FairClusterer):
             check_whole("n_clusters", self.n_clusters, 1)
         faults = [methods.Choice(methods.names("paper")).fault("matcher", self.matcher)]
         for name, matchers in _MATCHERS_WITH.items():
-            same_matcher = [matcher for matcher in matchers if matcher.name == self.matcher]
             value = getattr(self, name)
             if value is not None:  # None stands for the matcher's own default
-                faults.append((same_matcher or matchers)[0].parameters[name].fault(name, plain(value)))
+                matcher = next((matcher for matcher in matchers if matcher.name == self.matcher), matchers[0])
+                faults.append(matcher.parameters[name].fault(name, plain(value)))
         if any(faults):
             raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 
@@ -98,14 +97,18 @@ class ClusterletClustering(FairClusterer):
             )
 
     def _closest_configuration(self, X, groups, n_clusters: int, random_state: np.random.Generator) -> tuple[int, int]:
-        """The numbers of clusterlets and hops that come closest to ``n_clusters``; ``random_state`` does not advance."""
+        """The numbers of clusterlets and hops that give the number of clusters closest to ``n_clusters``.
+
+        The search works on copies of ``random_state``, so a fit with the chosen numbers gives the same result.
+        """
         scores = {}
         group_counts = np.bincount(groups)
-        has_hops = "hops" in methods.get(self.matcher).parameters
-        for n_clusterlets in range(2, max(2, min(2 * n_clusters, int(group_counts.max()))) + 1):
+        hops_tried = _HOPS_TRIED if "hops" in methods.get(self.matcher).parameters else (self.hops,)
+        most_clusterlets = max(2, min(2 * n_clusters, int(group_counts.max())))
+        for n_clusterlets in range(2, most_clusterlets + 1):
             state = deepcopy(random_state)
             clusterlets = extract_clusterlets(X, groups, n_clusterlets, state)
-            for hops in _HOPS_TRIED if has_hops else (self.hops,):
+            for hops in hops_tried:
                 matcher, parameters = self._matcher_and_parameters(hops)
                 matching = matcher.match(clusterlets, deepcopy(state), **parameters)
                 if matching is not None:
@@ -123,7 +126,7 @@ class ClusterletClustering(FairClusterer):
         return matcher, {name: value for name, value in parameters.items() if value is not None}
 
     def _warn_of_ignored_parameters(self, used_parameters: Collection[str]) -> None:
-        """Warn of parameters that were set although the matcher ignores them or the search for ``n_clusters`` chooses them."""
+        """Warn if a parameter was set that the matcher does not have or that the search for ``n_clusters`` chooses."""
         defaults = type(self)().get_params()
         ignored = [name for name in _MATCHERS_WITH if name not in used_parameters and getattr(self, name) != defaults[name]]
         if ignored:
@@ -146,10 +149,9 @@ class ClusterletClustering(FairClusterer):
         return " and ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def predict(self, X):
-        """Cluster of each instance: the one that contains the nearest clusterlet, of whatever group.
+        """Cluster of each instance: the one that contains the nearest clusterlet.
 
-        This does not keep the clustering fair, because it does not use the groups of the instances. It may also differ from
-        ``labels_``, because the nearest clusterlet may be of another group.
+        The groups of the instances are not used. So the result need not be fair, and may differ from ``labels_``.
 
         Parameters
         ----------
@@ -158,7 +160,7 @@ class ClusterletClustering(FairClusterer):
         Returns
         -------
         int array (n,)
-            As in ``labels_``: if the clusterlet is in several clusters, the cluster with the nearest centre.
+            If the clusterlet is in several clusters, the cluster with the nearest centre, as in ``labels_``.
         """
         X = self._validated(X)
         nearest = nearest_centres(X, self.clusterlets_.centroids)
@@ -166,7 +168,7 @@ class ClusterletClustering(FairClusterer):
 
 
 def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
-    """Yield each parameter that matchers have, once, with its default, or None if the matchers' defaults differ."""
+    """Yield each parameter of the matchers once. Its default is None if the matchers' defaults differ."""
     for name, matchers in _MATCHERS_WITH.items():
         defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
         meaning = methods.meaning(name, matchers)
@@ -184,22 +186,22 @@ set_parameters(
         "n_clusterlets": (
             10,
             "int",
-            "Number of clusterlets of each group, k in the paper, at least 1; fewer where a group has fewer distinct rows. The "
-            "matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.",
+            "Number of clusterlets of each group (k in the paper), at least 1. A group with fewer distinct rows gets fewer. "
+            "The matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.",
         ),
         "n_clusters": (
             None,
             "int | None",
-            "Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are "
-            "tried, and the result with the closest number of clusters is kept: of equally close ones the one with the "
-            "smallest maximum deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit "
-            "with ``n_clusterlets_`` and ``hops_`` alone gives.",
+            "Number of clusters. If it is given, ``n_clusterlets`` from 2 to twice this number and ``hops`` from 1 to 4 are "
+            "tried, and the result with the closest number of clusters is kept. Ties go to the smallest maximum deviation, "
+            "then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` alone gives "
+            "the same result.",
         ),
         "matcher": (
             "G-B",
             "str",
-            "Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an "
-            "instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.",
+            "Greedy balance (G-B), greedy distance (G-D) and the sampled centroid matcher (C) make disjoint clusters. With "
+            "the distance and balance pinballs (D, B), an instance may be in several clusters.",
         ),
         **dict(_parameters_of_matchers()),
         "random_state": RANDOM_STATE,

@@ -1,7 +1,7 @@
 """The groups of instances, from sensitive columns of any type.
 
-NumPy encodes arrays and lists. pandas encodes only columns of its own types, such as categories. Whoever passes
-such columns has imported pandas already, so this module does not import it.
+NumPy encodes arrays and lists. pandas encodes columns of its own types, such as categories. A caller with such columns has
+imported pandas already, so this module does not import it.
 """
 
 import sys
@@ -18,7 +18,7 @@ from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_inp
 
 
 def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Group codes (n,), and for each group its value (K,) or, with several columns, its combination of values (K, S).
+    """Encode the groups: return their codes (n,), and each group's value (K,) or values in several columns (K, S).
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarra
     n : int
         Required number of rows.
     least_groups : int
-        Smallest number of groups allowed: 2 if a single group would leave nothing to balance.
+        Smallest number of groups allowed.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def column_names(sensitive_features) -> list:
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
-    """Number of rows, and each column's name and values, as a NumPy array (n,) or an extension array of pandas."""
+    """Number of rows, and the name and values of each column. The values are a NumPy array or an extension array of pandas."""
     pandas = sys.modules.get("pandas")
     if pandas and isinstance(
         sensitive_features, pandas.DataFrame | pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray
@@ -89,7 +89,7 @@ def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
 
 
 def _column_of_list(values: list) -> np.ndarray:
-    """An array of numbers, or else of objects: NumPy would turn 1 and "1", or "a" and "a\\0", into the same text."""
+    """An array of numbers if all values are numbers, otherwise of objects: as NumPy texts, 1 and "1" would be equal."""
     numbers = np.asarray(values)
     if numbers.dtype.kind in "biufc":
         return numbers
@@ -122,11 +122,11 @@ def _encode_column(name: Any, column) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_missing(column) -> np.ndarray:
-    """Whether each value is missing (n,): None, NaN, NaT, or what pandas considers missing."""
+    """Whether each value is missing, bool array (n,)."""
     if not isinstance(column, np.ndarray):
         return column.isna()
     if column.dtype != object:
-        return column != column
+        return column != column  # NaN and NaT differ from themselves
     return np.fromiter((value is None or _is_unequal_to_itself(value) for value in column), dtype=bool, count=len(column))
 
 
@@ -160,5 +160,5 @@ def _sort(values: Iterable) -> list:
 
 
 def _type_name(value: object) -> str:
-    """The full name of a value's type, or "" for any real number, so that numbers of different types sort by value."""
+    """The full name of a value's type; "" for all numbers, which are sorted by value."""
     return "" if isinstance(value, Real) else f"{type(value).__module__}.{type(value).__qualname__}"

@@ -13,11 +13,11 @@ from clusterlets.errors import ClusterletsError, InvalidInput, NoClusteringError
 def as_invalid_input(where: str = "") -> Iterator[None]:
     """Turn the algorithms' errors into InvalidInput, which is a ValueError, as users of scikit-learn expect.
 
-    ``where`` begins the message. A NoClusteringError passes unchanged, because it is an InvalidInput already.
+    ``where`` begins the message.
     """
     try:
         yield
-    except NoClusteringError:
+    except NoClusteringError:  # it is an InvalidInput already
         raise
     except ClusterletsError as error:
         raise InvalidInput(f"{where} {error}".lstrip()) from None
@@ -30,7 +30,7 @@ def check_whole(name: str, value: Any, minimum: int) -> None:
 
 
 def plain(value: Any) -> Any:
-    """A parameter's value, as a Python number if it is a NumPy number, as a random search over parameters may pass."""
+    """The value; a NumPy number, which a random search may pass, becomes a Python number."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -56,19 +56,21 @@ def as_array(values, name: str) -> np.ndarray:
 
 @contextmanager
 def naming_text(X) -> Iterator[None]:
-    """If converting X to numbers fails, raise an error that names the first column that holds text."""
+    """If the conversion of X to numbers fails, raise an error that names the first column with text."""
     try:
         yield
     except (TypeError, ValueError):
-        for name, cell in _first_text_cells(X):
-            raise InvalidInput(
-                f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it in numbers."
-            ) from None
-        raise
+        first_text = _find_text(X)
+        if first_text is None:
+            raise
+        name, cell = first_text
+        raise InvalidInput(
+            f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it in numbers."
+        ) from None
 
 
-def _first_text_cells(X) -> Iterator[tuple[Any, str]]:
-    """Yield each column that holds text: its name, or its index if it has none, and its first cell of text."""
+def _find_text(X) -> tuple[Any, str] | None:
+    """The name (or else the index) of the first column with text, and its first text."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names, values = list(X.columns), X.to_numpy(dtype=object)
     else:
@@ -77,8 +79,8 @@ def _first_text_cells(X) -> Iterator[tuple[Any, str]]:
     for index, name in enumerate(names):
         for cell in values[:, index]:
             if isinstance(cell, str) and not _is_number(cell):
-                yield name, str(cell)
-                break
+                return name, str(cell)
+    return None
 
 
 def _is_number(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The clusters of each instance: labels, or a sparse matrix if an instance may be in several clusters."""
+"""Memberships of instances in clusters, as sparse matrices."""
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -14,12 +14,12 @@ def members_of(memberships: csr_array) -> list[np.ndarray]:
 
 
 def nearest_own_cluster(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
-    """For each instance (n,), the cluster with the nearest centre among those that contain it; ties go to the first."""
+    """For each instance (n,), the one of its clusters that has the nearest centre. Ties go to the first."""
     return nearest_own_centre(X, members_of(memberships), centres)
 
 
 def cluster_means(X: np.ndarray, memberships: csr_array) -> np.ndarray:
-    """Mean (C, d) of the members of each cluster. No cluster may be empty. O(n d) for a crisp clustering."""
+    """Mean (C, d) of the members of each cluster. No cluster may be empty. O(n d) if clusters are disjoint."""
     return np.stack([X[rows].mean(axis=0) for rows in members_of(memberships)])
 
 
@@ -29,9 +29,10 @@ def memberships_of_labels(labels: np.ndarray) -> csr_array:
 
 
 def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
-    """Memberships (n, C) in the clusters that are not empty, and the label or column of each cluster (C,) in the input.
+    """Convert labels or memberships to memberships (n, C) without empty clusters.
 
-    The indices of each row are sorted, and none occurs twice.
+    The second result holds the label, or the column, that each cluster (C,) has in the input. The indices of each row are
+    sorted, and none occurs twice.
     """
     cluster_labels = None
     if not issparse(clustering):

@@ -1,4 +1,4 @@
-"""Estimators of methods: one for each rival method of the package, and one for any method, given by its name or file."""
+"""Estimators that run methods: one class per rival method of the package, and a class for any method, by name or file."""
 
 import inspect
 import textwrap
@@ -29,7 +29,7 @@ from clusterlets.estimators.signatures import (
 
 
 class MethodEstimator(FairClusterer):
-    """Base of the estimators that run a method of :mod:`clusterlets.methods`. Subclasses say which, with which parameters."""
+    """Base of the estimators that run a method of :mod:`clusterlets.methods`. Subclasses give the method and its parameters."""
 
     n_clusters: int
     output: str | None = None
@@ -63,13 +63,15 @@ class MethodEstimator(FairClusterer):
         compile_together(method.kernels)
         values = self.sensitive_classes_
         columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
-        model, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
+        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
-        self._set_attributes(X, clustering, vars(model))
-        if vars(model).get("note_"):
-            warnings.warn(vars(model)["note_"], ConvergenceWarning, stacklevel=3)
+        self._set_attributes(X, clustering, vars(fitted))
+        note = vars(fitted).get("note_")
+        if note:
+            warnings.warn(note, ConvergenceWarning, stacklevel=3)
         self._groups, self._saved = groups, None
-        if self.n_clusters_ < self.n_clusters and not issubclass(method, methods.Matcher):  # matchers are given clusterlets
+        counts_clusterlets = issubclass(method, methods.Matcher)  # for a matcher, n_clusters is the number of clusterlets
+        if self.n_clusters_ < self.n_clusters and not counts_clusterlets:
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
                 "instances have too few distinct values, or the method makes no more of them.",
@@ -78,7 +80,7 @@ class MethodEstimator(FairClusterer):
             )
 
     def _check_table(self, method: type[methods.Method], X: np.ndarray, groups: np.ndarray) -> None:
-        """Refuse a table that the method cannot handle."""
+        """Raise InvalidInput if the method cannot handle the table."""
         n_groups = int(groups.max()) + 1
         if self.n_clusters > len(X):
             raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
@@ -92,9 +94,9 @@ class MethodEstimator(FairClusterer):
             raise InvalidInput(f"{method.name} cannot do this: {unsupported}.")
 
     def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, fit_attributes: Mapping[str, Any]) -> None:
-        """Set the attributes that follow from labels (n,) or memberships (n, C), and copy those that the method's ``fit`` set.
+        """Set the attributes that follow from labels (n,) or memberships (n, C), and copy those that the method set.
 
-        ``fit`` may set ``cluster_centers_``, a dict of the centres by output. Otherwise the centres are the clusters' means.
+        A method may set ``cluster_centers_``: a dict of centres by output. Otherwise the centres are the clusters' means.
         """
         for name, value in fit_attributes.items():
             if name.endswith("_") and name != "cluster_centers_":
@@ -107,7 +109,7 @@ class MethodEstimator(FairClusterer):
         self.labels_ = clustering if is_crisp else nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
 
     def predict(self, X):
-        """Cluster of each instance: the cluster with the nearest centre. This does not keep the clustering fair.
+        """Cluster of each instance: the one with the nearest centre. The result need not be fair.
 
         Parameters
         ----------
@@ -129,7 +131,7 @@ class MethodClustering(MethodEstimator):
     method : str, default="FRAC"
         A name of :func:`clusterlets.methods.names`, or the path of a Python file with a method in it.
     n_clusters : int, default=8
-        Number of clusters, at most n; for a matcher, the number of clusterlets of each group.
+        Number of clusters, at most n. For a matcher, the number of clusterlets of each group.
     parameters : dict or None, default=None
         Parameters of the method by name; None for the method's own defaults.
     output : str or None, default=None
@@ -168,7 +170,7 @@ class MethodClustering(MethodEstimator):
 
 
 class NamedMethod(MethodEstimator):
-    """Base of the estimators that :func:`estimator_of` makes: each runs a single method and has its parameters."""
+    """Base of the estimators that :func:`estimator_of` makes. Each runs one method and has its parameters."""
 
     _name: str
 
@@ -180,21 +182,21 @@ class NamedMethod(MethodEstimator):
 
 
 class AssigningMethod(NamedMethod):
-    """Base of the estimators that can assign new rows, because their method extends its guarantee to these."""
+    """Base of the estimators whose method can guarantee something for new rows."""
 
     _saved: SavedClustering | None
 
     def saved(self) -> SavedClustering:
-        """What :meth:`assign` needs for new rows: the clustering, and how many rows of each group are in each cluster so far.
+        """The clustering with all that :meth:`assign` needs.
 
-        ``saved().save(path)`` writes JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
+        ``saved().save(path)`` writes it as JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
         """
         if self._saved is None:
             self._saved = SavedClustering.of(self)
         return self._saved
 
     def assign(self, X, *, sensitive_features, remember=False):
-        """Assign new rows to clusters, as cheaply as the method's guarantee for old and new rows together allows.
+        """Assign new rows to clusters, as cheaply as possible, so that the guarantee holds for old and new rows together.
 
         Shares are compared with those of the fitted table. Costs are squared distances to ``cluster_centers_``, which do not
         change.
@@ -205,7 +207,7 @@ class AssigningMethod(NamedMethod):
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
             As in ``fit``, with the same columns; new values are allowed.
         remember : bool, default=False
-            Whether later calls count these rows among the old rows.
+            Whether these rows count as old rows in later calls.
 
         Returns
         -------
@@ -215,8 +217,8 @@ class AssigningMethod(NamedMethod):
         Warns
         -----
         UserWarning
-            If a group did not occur in the fit, or if no labels within the limits were found. In the second case, the warning
-            says by how much the worst share of the returned labels misses its limit.
+            If a group did not occur in the fit. Also if no labels within the limits were found; then the warning says by how
+            much the worst share misses its limit.
 
         Notes
         -----
@@ -257,11 +259,11 @@ Examples
 
 
 def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]:
-    """The estimator of a method, named after the method's class.
+    """Make the estimator of a method, with the name of the method's class.
 
-    ``module`` is the module from which users import it. If the method's class contains a class ``Estimator``, that class
-    becomes a base of the estimator and adds attributes and functions. Raises TypeError if a parameter has the name of another
-    attribute of the estimator, or if ``fit`` takes ``**parameters``.
+    ``module`` is the module from which users import it. A class ``Estimator`` inside the method's class becomes a base of the
+    estimator and adds attributes and functions. Raises TypeError if the estimator already has an attribute with the name of a
+    parameter, or if ``fit`` takes ``**parameters``.
     """
     _, _, details = (inspect.getdoc(method) or "").partition("\n\n")
     base = getattr(method, "Estimator", None)

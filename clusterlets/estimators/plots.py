@@ -20,20 +20,20 @@ with optional("plots"):
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
 
-# Both palettes are readable with every common form of color blindness. Clusters have the palette of Okabe and Ito, without
-# yellow and with gray for black; if there are more clusters than colors, the colors repeat with another marker.
+# Both palettes are readable with every common form of color blindness. The first is that of Okabe and Ito, without yellow and
+# with gray for black. If there are more clusters than colors, the colors repeat with another marker.
 _CLUSTER_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
 _GROUP_COLORS = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
-_MAX_POINTS = 4_000  # instances that are drawn: more would only cover each other
-_MAX_NUMBERED = 40  # clusters that get a number, both in the projection and on the axis of the composition
+_MAX_POINTS = 4_000  # more instances would only cover each other
+_MAX_NUMBERED = 40  # clusters that get a number
 _NUMBER_SIZE = np.array([0.05, 0.05])  # width and height of a cluster's number, as fractions of the plot's
-LISTED = 18  # groups that a legend may have; with more, there is no legend
+LISTED = 18  # most groups for which there is a legend
 _MORE_IS_BETTER = {score.name for score in SCORES if score.better == "higher"}
 
 
 def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
-    """Draw a stacked bar for each cluster with the share of each group, below a bar for the whole table.
+    """Draw the shares of the groups as stacked bars: one bar per cluster, below a bar for the whole table.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
     X : array-like or DataFrame (n, d)
         The features that were clustered. If there are more than 4,000 instances, only a random sample is shown.
     clustering : int array-like (n,), or bool array or sparse matrix (n, C)
-        Labels or memberships. An instance in several clusters has the color of the cluster whose centre is nearest.
+        Labels or memberships. An instance in several clusters is drawn in the color of the one with the nearest centre.
     ax : matplotlib.axes.Axes or None
         Axes to draw on; None creates a new figure with :mod:`matplotlib.pyplot`.
 
@@ -99,15 +99,15 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
 def plot_tradeoff(
     reports: Mapping[str, Mapping[str, Any]], *, unfairness="deviation_mean", cost="price_of_fairness", ax=None
 ) -> Axes:
-    """Plot the cost of clusterings against their unfairness: one point per report, and a line through the best trade-offs.
+    """Plot the cost of clusterings against their unfairness, with a line through the best trade-offs.
 
     Parameters
     ----------
     reports : mapping of str to reports
-        The result of :func:`clusterlets.fairness_report` for each clustering, by the name to write next to its point.
+        The result of :func:`clusterlets.fairness_report` for each clustering. The key is written next to its point.
     unfairness, cost : str
-        Names of the scores on the horizontal and on the vertical axis. Scores of which more is better, such as
-        ``cohesion``, are allowed too.
+        Names of the scores on the horizontal and on the vertical axis. Scores where more is better, such as ``cohesion``, are
+        allowed too.
     ax : matplotlib.axes.Axes or None
         Axes to draw on; None creates a new figure with :mod:`matplotlib.pyplot`.
 
@@ -120,14 +120,15 @@ def plot_tradeoff(
     InvalidInput
         If ``reports`` is empty, or if a report lacks one of the two scores or has NaN for it.
     """
-    points = np.array([[_score_of(name, report, score) for score in (unfairness, cost)] for name, report in reports.items()])
+    scores = (unfairness, cost)
+    points = np.array([[_score_of(name, report, score) for score in scores] for name, report in reports.items()])
     if not len(points):
         raise InvalidInput("reports is empty: give at least one report, by the name of its clustering.")
     ax = _axes(ax)
     ax.scatter(*points.T, s=36, color=_CLUSTER_COLORS[0], zorder=3)
     for name, point in zip(reports, points, strict=True):
         ax.annotate(str(name), point, xytext=(5, 4), textcoords="offset points", fontsize=9, parse_math=False)
-    front = _front(points * [-1 if score in _MORE_IS_BETTER else 1 for score in (unfairness, cost)])
+    front = _front(points * [-1 if score in _MORE_IS_BETTER else 1 for score in scores])
     ax.plot(*points[front].T, color=_CLUSTER_COLORS[-1], linewidth=1, zorder=2)
     ax.set(xlabel=unfairness.replace("_", " "), ylabel=cost.replace("_", " "))
     ax.spines[["top", "right"]].set_visible(False)
@@ -152,13 +153,13 @@ def _front(points: np.ndarray) -> np.ndarray:
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    from matplotlib import pyplot  # imported late: pyplot may set up a display, and axes from the caller need none
+    from matplotlib import pyplot  # imported late: it may set up a display, which the caller's own axes may not need
 
     return pyplot.subplots(layout="constrained")[1]
 
 
 def draw_composition(axes: Axes, composition: Composition) -> None:
-    """Draw a stacked bar for each cluster below a bar for the whole table; lines continue the table's shares downwards."""
+    """Draw the bars of :func:`plot_composition`. Lines continue the table's shares downwards."""
     sizes, n_groups = composition.counts.sum(axis=1), len(composition.group_counts)
     table_shares = composition.group_counts / composition.group_counts.sum()
     shares = np.vstack([table_shares, composition.counts / sizes[:, None]])
@@ -228,20 +229,21 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
 
 
 def _place_numbers(centres: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Positions (m, 2) of the clusters' numbers, each as near to its centre as possible without covering an earlier number."""
-    # One of these 169 offsets is always free: each of at most 39 earlier numbers covers at most four of them.
+    """Positions (m, 2) of the clusters' numbers: as near to their centres as possible without covering an earlier number."""
+    # One of these 169 offsets is always free, because each of at most 39 earlier numbers covers at most four of them.
     offsets = np.array([(x, y) for x in range(-6, 7) for y in range(-6, 7)])
     nearest_first = offsets[np.argsort(np.square(offsets).sum(axis=1), kind="stable")] * size
     positions = np.empty((0, 2))
     for centre in centres:
         candidates = centre + nearest_first
-        is_free = (np.abs(candidates[:, None] - positions) > 0.99 * size).any(axis=2).all(axis=1)  # numbers may touch
+        touching = 0.99 * size  # numbers at this distance may touch
+        is_free = (np.abs(candidates[:, None] - positions) > touching).any(axis=2).all(axis=1)
         positions = np.vstack([positions, candidates[is_free.argmax()]])
     return positions
 
 
 def _principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First two principal components (n, 2) and their shares (2,) of the variance; with a single feature, the second is 0."""
+    """First two principal components (n, 2), and their shares (2,) of the variance. With one feature, the second is 0."""
     centred = X - X.mean(axis=0)
     variances, directions = np.linalg.eigh(centred.T @ centred)
     components = directions[:, ::-1][:, :2]

@@ -14,9 +14,9 @@ from clusterlets.extras import optional
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A feature stands out if its means in the cluster and the table differ by this many standard deviations of the table or more.
+#: Least difference, in standard deviations of the table, between a cluster's mean and the table's if a feature stands out.
 STANDS_OUT = 0.3
-_N_SHOWN = 3  # for each cluster: features that stand out, and typical rows
+_N_SHOWN = 3  # features that stand out, and typical rows, per cluster
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Profiles:
 
     @classmethod
     def of(cls, X: np.ndarray, memberships: csr_array, names: Sequence[str] | None = None) -> "Profiles":
-        """Compute the profiles from features (n, d) and memberships (n, C) in clusters that are not empty.
+        """Compute the profiles from features (n, d) and memberships (n, C). No cluster may be empty.
 
-        By default, the names are ``feature 0``, ``feature 1`` and so on. Takes O(n d) time if the clusters are disjoint.
+        By default, the names are ``feature 0``, ``feature 1`` and so on. O(n d) if clusters are disjoint.
         """
         names = [f"feature {index}" for index in range(X.shape[1])] if names is None else [str(name) for name in names]
         if len(names) != X.shape[1]:
@@ -58,7 +58,7 @@ class Profiles:
         return np.divide(differences, self.table_spreads, out=np.zeros_like(differences), where=self.table_spreads > 0)
 
     def sentence(self, cluster: int) -> str:
-        """Say which features stand out most in the cluster with this index: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
+        """The features that stand out most in a cluster, by its index: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
         differences = np.abs(self.differences[cluster])
         features = np.argsort(-differences, kind="stable")[:_N_SHOWN]
         parts = [
@@ -69,7 +69,10 @@ class Profiles:
         return "; ".join(parts) or "no feature stands out"
 
     def frame(self, clusters: Sequence) -> "pd.DataFrame":
-        """One row per feature of each cluster, those that stand out most first; ``clusters`` are the names of the clusters."""
+        """One row per cluster and feature; within a cluster, features that stand out most come first.
+
+        ``clusters`` are the names of the clusters.
+        """
         with optional():
             import pandas as pd
         parts = []
@@ -88,7 +91,7 @@ class Profiles:
 
 
 def typical_rows(X: np.ndarray, memberships: csr_array) -> list[np.ndarray]:
-    """For each cluster, the indices of up to three rows nearest to its mean, nearest first. O(n d) if clusters are disjoint."""
+    """The indices of up to three rows nearest to each cluster's mean, nearest first. O(n d) if clusters are disjoint."""
     rows_by_cluster = []
     for rows in members_of(memberships):
         squared_distances = ((X[rows] - X[rows].mean(axis=0)) ** 2).sum(axis=1)

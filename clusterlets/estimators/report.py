@@ -38,11 +38,11 @@ class Composition:
     Attributes
     ----------
     counts : int array (C, K)
-        Number of instances of each group (column) in each cluster (row) that is not empty.
+        Number of instances of each group in each cluster, without empty clusters.
     clusters : int array (C,)
         Label or index of each of these clusters.
     group_counts : int array (K,)
-        Number of instances of each group in the table. Where clusters overlap, the sum of ``counts`` is larger.
+        Number of instances of each group in the table. If clusters overlap, the sums of ``counts`` are larger.
     groups : list of K
         Value of each group in the sensitive column, or the tuple of its values in several columns.
     """
@@ -54,7 +54,7 @@ class Composition:
 
     @property
     def names(self) -> list[str]:
-        """The names of the groups, with the values of several columns joined by " + "."""
+        """The names of the groups. Values of several columns are joined by " + "."""
         return [" + ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in self.groups]
 
 
@@ -66,7 +66,7 @@ class FairnessReport(dict[str, Any]):
     composition : Composition
         Number of instances of each group in each cluster.
     deviations : float array (C,)
-        Deviation of each cluster.
+        Deviation of each cluster, of the kind that the report was asked for.
     profiles : Profiles or None
         Features of each cluster, compared with the whole table.
     """
@@ -81,17 +81,17 @@ class FairnessReport(dict[str, Any]):
 
     @property
     def shares(self) -> dict[Any, float]:
-        """Share of each group in the table, by the group's value or the tuple of its values."""
+        """Share of each group in the table. The key is the group's value, or the tuple of its values."""
         counts = self.composition.group_counts
         return dict(zip(self.composition.groups, (counts / counts.sum()).tolist(), strict=True))
 
     @property
     def features(self) -> "pd.DataFrame":
-        """Profile of each cluster: one row per cluster and feature, with the features that stand out most first.
+        """One row per cluster and feature; within a cluster, features that stand out most come first.
 
-        ``mean`` and ``spread`` (the standard deviation) are those of the cluster, ``table_mean`` and ``table_spread`` those of
-        the whole table, all in the units of X. ``difference`` is ``mean - table_mean`` in standard deviations of the table.
-        Raises MissingExtra if pandas is not installed.
+        ``mean`` and ``spread`` (the standard deviation) are those of the cluster. ``table_mean`` and ``table_spread`` are those
+        of the whole table. All are in the units of X. ``difference`` is ``mean - table_mean`` in standard deviations of the
+        table. Raises MissingExtra if pandas is not installed.
         """
         assert self.profiles is not None
         return self.profiles.frame(self.composition.clusters.tolist())
@@ -100,9 +100,9 @@ class FairnessReport(dict[str, Any]):
     def clusters(self) -> "pd.DataFrame":
         """One row per cluster, by its label or index.
 
-        ``size`` is the number of instances, and ``deviation`` is of the requested kind. ``furthest_off`` is the group whose
-        share differs most from its share in the table, and ``excess`` is that difference. One column ``share of <name>``
-        per group follows. Raises MissingExtra if pandas is not installed.
+        ``size`` is the number of instances. ``furthest_off`` is the group whose share differs most from its share in the table,
+        and ``excess`` is that difference. A column ``share of <name>`` for each group follows. Raises MissingExtra if pandas is
+        not installed.
         """
         with optional():
             import pandas as pd
@@ -110,7 +110,7 @@ class FairnessReport(dict[str, Any]):
         sizes = composition.counts.sum(axis=1)
         shares = composition.counts / sizes[:, None]
         excess = shares - composition.group_counts / composition.group_counts.sum()
-        furthest_groups = np.abs(excess).round(12).argmax(axis=1)  # rounded, so that ties go to the first group
+        furthest_groups = np.abs(excess).round(12).argmax(axis=1)  # rounded: equal differences may differ in the last bit
         index = pd.Index(composition.clusters, name="cluster")
         columns = {
             "size": sizes,
@@ -140,31 +140,30 @@ def fairness_report(
     X : array-like or DataFrame (n, d)
         The features that were clustered.
     clustering : int array-like (n,), or bool array or sparse matrix (n, C)
-        Labels; or memberships (true and false, or 1 and 0), if an instance may be in several clusters. Every instance must
-        be in at least one cluster. Empty clusters are ignored.
+        Labels, or memberships (true and false, or 1 and 0) if an instance may be in several clusters. Every instance must be
+        in a cluster. Empty clusters are ignored.
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         The sensitive features, as in :meth:`ClusterletClustering.fit`.
     deviation : {"absolute", "relative", "kl", "first_group", "least_share"}
         Kind of deviation; see :func:`clusterlets.metrics.composition.deviation_per_cluster`.
     cohesion : bool
-        Whether to compute the cohesion, which takes sums of distances; otherwise it is NaN.
+        Whether to compute the cohesion, which takes long on large tables. Otherwise it is NaN.
     silhouette : bool
-        Whether to compute the silhouettes, which take sums of distances; otherwise they are NaN.
+        Whether to compute the silhouettes, which take long on large tables. Otherwise they are NaN.
     reference_cost : float or None
-        Sum of squared errors by which the price of fairness divides. None takes the least cost of plain k-means with as many
-        clusters over 50 starts (:func:`clusterlets.algorithms.plain_costs.least_plain_cost`), computed once per process.
+        Sum of squared errors by which the price of fairness divides. By default, it is the least cost of 50 starts of plain
+        k-means with as many clusters (:func:`clusterlets.algorithms.plain_costs.least_plain_cost`).
     random_state : int, Generator, RandomState or None
-        Source of randomness for the samples from which cohesion and silhouettes are estimated if there are many instances.
+        Source of randomness for the samples by which cohesion and silhouettes of large tables are estimated.
 
     Returns
     -------
     FairnessReport
-        A dict of scores. Its attributes ``clusters`` and ``features`` (the features in each cluster) are tables, which need
-        pandas; ``shares`` has the share of each group in the table. ``docs/results-format.md`` lists names, units and meanings
-        of the scores. ``centroid_silhouette`` is left out, because it needs more than the clustering. A ``price_of_fairness``
-        below 1 means that the clustering costs less than plain k-means did in any of its starts. ``cohesion_error`` is 0 if
-        the cohesion is exact. ``silhouette_of_groups`` holds the mean silhouette of each group that occurs in the sample, by
-        the group's value or the tuple of its values.
+        A dict of scores. ``docs/results-format.md`` lists their names, units and meanings. ``centroid_silhouette`` is left
+        out, because it needs more than the clustering. A ``price_of_fairness`` below 1 means that the clustering costs less
+        than the best start of plain k-means. ``cohesion_error`` is 0 if the cohesion is exact. ``silhouette_of_groups`` maps
+        each group that occurs in the sample to its mean silhouette. The attributes ``clusters`` and ``features`` are tables,
+        which need pandas.
 
     Raises
     ------
@@ -173,23 +172,45 @@ def fairness_report(
 
     Notes
     -----
-    Where clusters overlap, the social, k-median and k-center costs and the silhouettes count each instance in one cluster
-    only: of its clusters, the one whose centre is nearest. The estimators choose ``labels_`` in the same way. The centres are
-    still the means of all members.
+    If clusters overlap, the social, k-median and k-center costs and the silhouettes count each instance only in the cluster
+    that ``labels_`` of the estimators would name: the one with the nearest centre. The centres are the means of all members.
 
-    Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``). This takes O(n^2 d) time, or only the time for the
-    pairs inside clusters if these are disjoint, and O(n d + G^2) memory for G different combinations of clusters. For more
-    instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds. The largest distance is
-    computed by :func:`clusterlets.algorithms.geometry.diameter`. Silhouettes are exact up to 10,000 instances
-    (``row_samples.EXACT_ROWS``). For more, they are computed for m = 2,000 rows against all others, in O(m n d) time.
-    Plain k-means takes O(n d C) time per round for C clusters, and usually a few tens of rounds for each of its 50 starts (10
-    above 100,000 rows). It does not run if clusters overlap or if ``reference_cost`` is given.
+    Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``). This takes O(n^2 d) time (if clusters are disjoint,
+    only for the pairs inside clusters), and O(n d + G^2) memory if instances are in G different combinations of clusters. For
+    more instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds.
+
+    Silhouettes are exact up to 10,000 instances (``row_samples.EXACT_ROWS``). For more, they are computed for a sample of
+    m = 2,000 rows against all others, in O(m n d) time.
+
+    A round of plain k-means with C clusters takes O(n d C) time, and a start usually a few tens of rounds. Above 100,000 rows,
+    there are 10 starts. Plain k-means runs once per process, table and number of clusters. It does not run if clusters overlap
+    or if ``reference_cost`` is given.
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
     feature_names = list(X.columns) if hasattr(X, "columns") else None
     with naming_text(X):
         X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
+    _check_options(deviation, reference_cost)
+    if memberships.shape[0] != len(X):
+        raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
+    groups, classes = encode(sensitive_features, len(X))
+    group_values, rng = _values(classes), generator(random_state)
+    pieces_of_rows, pieces = _pieces(X, memberships, groups, group_values, deviation, rng if cohesion else None)
+    scores: dict[str, Any] = evaluate(SCORES, pieces)
+    if cohesion and pieces.sums.ndim == 2:
+        scores["cohesion_error"] = 0.0
+    centres = cluster_centres(pieces.membership, pieces.counts.sum(axis=1), pieces.centroids)
+    own_clusters = labels_of_pieces(X, pieces_of_rows, pieces.membership, centres)
+    clustered_rows = Instances(X, groups, own_clusters, centres, *_silhouettes(X, own_clusters, rng if silhouette else None))
+    silhouettes = {group_values[code]: mean for code, mean in instances.silhouette_of_groups(clustered_rows).items()}
+    scores |= evaluate(SCORES, clustered_rows) | {"silhouette_of_groups": silhouettes}
+    scores |= evaluate(SCORES, _price_inputs(X, scores, reference_cost))
+    composition = Composition(pieces.composition, cluster_names, pieces.group_counts, group_values)
+    return FairnessReport(scores, composition, pieces.deviations, Profiles.of(X, memberships, feature_names))
+
+
+def _check_options(deviation: str, reference_cost: float | None) -> None:
     if deviation not in DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} must be one of {', '.join(DEVIATIONS)}.")
     is_number = isinstance(reference_cost, Real) and not isinstance(reference_cost, bool)
@@ -197,49 +218,37 @@ def fairness_report(
         raise InvalidInput(
             f"reference_cost={reference_cost!r} is not a sum of squared errors: give a number of 0 or more, or None."
         )
-    if memberships.shape[0] != len(X):
-        raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
-    groups, classes = encode(sensitive_features, len(X))
+
+
+def _pieces(
+    X, memberships: csr_array, groups: np.ndarray, group_values: list, deviation: str, rng: np.random.Generator | None
+) -> tuple[np.ndarray, Pieces]:
+    """The piece of each instance (n,), and the pieces. Without a generator, the pieces have no distances."""
     pieces_of_rows, membership = _disjoint_pieces(memberships)
-    n_pieces = membership.shape[1]
+    n_pieces, n_groups = membership.shape[1], len(group_values)
     centroids, inertia = geometry.moments_by_label(X, pieces_of_rows, n_pieces)
-    counts = np.bincount(pieces_of_rows * len(classes) + groups, minlength=n_pieces * len(classes)).reshape(n_pieces, -1)
-    distance_sums = np.zeros((n_pieces, n_pieces))
-    diameter, rng = np.nan, generator(random_state)
-    if cohesion:
+    counts = np.bincount(pieces_of_rows * n_groups + groups, minlength=n_pieces * n_groups).reshape(n_pieces, -1)
+    distance_sums, diameter = np.zeros((n_pieces, n_pieces)), np.nan
+    if rng is not None:
         with as_invalid_input():
             distance_sums = _distance_sums(X, pieces_of_rows, membership, rng)
             diameter = geometry.diameter(X)
-    group_values = _values(classes)
     values_by_column = list(zip(*group_values, strict=True)) if isinstance(group_values[0], tuple) else []
-    pieces = Pieces(membership, counts, centroids, inertia, distance_sums, diameter, deviation, values_by_column)
-    scores: dict[str, Any] = evaluate(SCORES, pieces)
-    if cohesion and distance_sums.ndim == 2:
-        scores["cohesion_error"] = 0.0
-    centres = cluster_centres(membership, counts.sum(axis=1), centroids)
-    own_clusters = labels_of_pieces(X, pieces_of_rows, membership, centres)
-    clustered_rows = Instances(X, groups, own_clusters, centres, *_silhouettes(X, own_clusters, rng if silhouette else None))
-    silhouettes = {group_values[code]: mean for code, mean in instances.silhouette_of_groups(clustered_rows).items()}
-    scores |= evaluate(SCORES, clustered_rows) | {"silhouette_of_groups": silhouettes}
-    scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost))
-    composition = Composition(pieces.composition, cluster_names, pieces.group_counts, group_values)
-    return FairnessReport(scores, composition, pieces.deviations, Profiles.of(X, memberships, feature_names))
+    return pieces_of_rows, Pieces(membership, counts, centroids, inertia, distance_sums, diameter, deviation, values_by_column)
 
 
-def _plain_cost(X, scores, reference_cost: float | None) -> PriceInputs:
-    """The cost of the clustering and that of plain k-means with as many clusters, which may have to run.
-
-    It does not run if ``reference_cost`` is given. Nor does it if clusters overlap, because the clustering's cost is then NaN.
-    """
+def _price_inputs(X, scores, reference_cost: float | None) -> PriceInputs:
+    """The cost of the clustering, and the reference cost or that of plain k-means with as many clusters."""
     cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
-    if reference_cost is None and not np.isnan(cost):
+    clusters_overlap = np.isnan(cost)
+    if reference_cost is None and not clusters_overlap:
         with as_invalid_input():
             reference_cost = least_plain_cost(X, n_clusters)
     return PriceInputs(cost, n_clusters, {n_clusters: reference_cost or 0.0})
 
 
 def _silhouettes(X, labels, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
-    """Silhouettes of a sample of rows, and the indices of these rows; without a generator, NaN for all rows."""
+    """Silhouettes of a sample of rows, and the indices of these rows. Without a generator, NaN for all rows."""
     if rng is None:
         return np.full(len(X), np.nan), np.arange(len(X))
     rows, n_clusters = sample_rows(len(X), rng), int(labels.max()) + 1
@@ -248,7 +257,7 @@ def _silhouettes(X, labels, rng: np.random.Generator | None) -> tuple[np.ndarray
 
 
 def _distance_sums(X, pieces_of_rows, membership, rng) -> np.ndarray:
-    """Sums of distances between pieces (G, G), only the diagonal for disjoint clusters; for many rows, estimates (16, G, G)."""
+    """Sums of distances between pieces (G, G). Only the diagonal if clusters are disjoint; 16 estimates if rows are many."""
     n_pieces = membership.shape[1]
     if len(X) > geometry.EXACT_LIMIT:
         return geometry.sampled_sums(X, pieces_of_rows, n_pieces, rng.permutation(len(X)))
@@ -270,8 +279,8 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
     Returns
     -------
     pandas.DataFrame (C, K), int
-        One row per cluster that is not empty, named by its label or index, and one column per group, named by its value (the
-        values of several columns are joined by " + ").
+        One row per cluster, named by its label or index, without empty clusters. One column per group, named by its value;
+        values of several columns are joined by " + ".
 
     Raises
     ------
@@ -285,7 +294,7 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
 
 
 def composition_of(clustering, sensitive_features) -> Composition:
-    """Count as :func:`cluster_composition` does, but without pandas. O(n K)."""
+    """Like :func:`cluster_composition`, but without pandas. O(n K)."""
     check_same_index(clustering=clustering, sensitive_features=sensitive_features)
     memberships, cluster_names = as_memberships(clustering)
     groups, classes = encode(sensitive_features, memberships.shape[0])
@@ -295,14 +304,18 @@ def composition_of(clustering, sensitive_features) -> Composition:
 
 
 def _values(classes: np.ndarray) -> list:
-    """The value of each group as a Python object; a tuple if several columns are sensitive."""
+    """The value of each group as a Python object, or the tuple of its values."""
     return [tuple(value) if np.ndim(value) else value for value in classes.tolist()]
 
 
 def _disjoint_pieces(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Piece of each instance (n,), and which pieces each cluster holds (C, G). Instances in the same clusters form a piece."""
-    row_sizes = np.diff(memberships.indptr)  # in how many clusters each instance is
-    clusters = np.full((len(row_sizes), row_sizes.max()), -1)
-    clusters[np.arange(row_sizes.max()) < row_sizes[:, None]] = memberships.indices
+    """Piece of each instance (n,), and whether each cluster holds each piece (C, G).
+
+    Instances form a piece if they are in the same clusters.
+    """
+    n_clusters_of_row = np.diff(memberships.indptr)
+    most_clusters = n_clusters_of_row.max()
+    clusters = np.full((len(n_clusters_of_row), most_clusters), -1)
+    clusters[np.arange(most_clusters) < n_clusters_of_row[:, None]] = memberships.indices
     _, first_rows, pieces = np.unique(clusters, axis=0, return_index=True, return_inverse=True)
     return pieces.reshape(-1), memberships[first_rows].toarray().T

@@ -59,17 +59,17 @@ class SavedClustering:
 
     @classmethod
     def of(cls, estimator, *, feature_names: Sequence[str] | None = None, mean=None, scale=None) -> "SavedClustering":
-        """Take the clustering from a fitted estimator; the other parameters become the attributes of the same names.
+        """Take the clustering from a fitted estimator. The other arguments become the attributes of the same names.
 
         Raises InvalidInput if the method guarantees nothing for new rows.
         """
         method = estimator._method()
         all_methods = map(methods.get, methods.names())
-        savable_methods = [savable for savable in all_methods if savable.assignment_rows is not methods.Method.assignment_rows]
-        if method not in savable_methods:
+        savable = [other for other in all_methods if other.assignment_rows is not methods.Method.assignment_rows]
+        if method not in savable:
             raise InvalidInput(
                 f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
-                f"{', '.join(savable.name for savable in savable_methods)}."
+                f"{', '.join(other.name for other in savable)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
@@ -89,30 +89,18 @@ class SavedClustering:
         )
 
     def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, float]:
-        """Assign new rows as :meth:`clusterlets.FairLimit.assign` does, with X in the units of the fitted table.
+        """Assign new rows as :meth:`clusterlets.FairLimit.assign` does. X is in the units of the fitted table.
 
         Returns
         -------
         labels : int array (n,)
         missed : float
-            How far the worst share misses its limit, returned instead of a warning; 0 if all shares keep their limits.
+            By how much the worst share misses its limit; 0 if all shares keep their limits.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scale_features(X)
-        codes, classes = encode(self._sort_columns_as_in_fit(sensitive_features), len(X))
-        new_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
-        if new_groups and len(new_groups[0]) != len(self.sensitive_names):
-            raise InvalidInput(
-                f"sensitive_features has {len(new_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
-            )
-        new_groups = [self._match_values_of_fit(values) for values in new_groups]
-        unknown_groups = list(dict.fromkeys(values for values in new_groups if values not in self.groups))
-        if unknown_groups:
-            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
-            warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=2)
-        groups = [*self.groups, *unknown_groups]
-        counts = np.vstack([self.counts, np.zeros((len(groups) - len(self.groups), self.counts.shape[1]), dtype=np.int64)])
-        codes = np.array([groups.index(values) for values in new_groups])[codes]
+        codes, groups = self._encode_groups(sensitive_features, len(X))
+        counts = np.pad(self.counts, ((0, len(groups) - len(self.groups)), (0, 0)))
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
         limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
@@ -123,18 +111,34 @@ class SavedClustering:
             self.groups, self.counts = groups, counts
         return labels, missed
 
+    def _encode_groups(self, sensitive_features, n: int) -> tuple[np.ndarray, list[tuple]]:
+        """The group codes (n,) of new rows, and all groups: those of the fit, and after them unknown ones."""
+        codes, classes = encode(self._sort_columns_as_in_fit(sensitive_features), n)
+        values_of_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
+        if values_of_groups and len(values_of_groups[0]) != len(self.sensitive_names):
+            raise InvalidInput(
+                f"sensitive_features has {len(values_of_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
+            )
+        new_groups = [self._match_values_of_fit(values) for values in values_of_groups]
+        unknown_groups = list(dict.fromkeys(values for values in new_groups if values not in self.groups))
+        if unknown_groups:
+            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
+            warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=3)
+        groups = [*self.groups, *unknown_groups]
+        return np.array([groups.index(values) for values in new_groups])[codes], groups
+
     def _match_values_of_fit(self, values: tuple) -> tuple:
-        """Replace values by those of the fit with the same text, because a file may give numbers and booleans as text."""
+        """Replace each value by the fit's value that has the same text: a file may give numbers and booleans as text."""
         values_by_text = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
         pairs = zip(values, values_by_text, strict=True)
         return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
 
     def _sort_columns_as_in_fit(self, sensitive_features):
-        """Sort a DataFrame's columns by name into the order of the fit. Change nothing if the input or the fit has no names."""
+        """Bring a DataFrame's columns into the order of the fit, by their names. Other inputs stay as they are."""
         names = [str(name) for name in self.sensitive_names]
         if not hasattr(sensitive_features, "iloc") or not hasattr(sensitive_features, "columns"):
             return sensitive_features
-        if self.sensitive_names == list(range(len(names))):
+        if self.sensitive_names == list(range(len(names))):  # the fit had no names
             return sensitive_features
         column_names = [str(name) for name in sensitive_features.columns]
         missing = [name for name in names if name not in column_names]
@@ -189,13 +193,13 @@ class SavedClustering:
 
 
 def _digest(content: Mapping) -> str:
-    """SHA-256 of the content as it is after a round trip through JSON, by which :meth:`SavedClustering.load` finds damage."""
+    """SHA-256 of the content, after a round trip through JSON so that saved and loaded content agree."""
     as_loaded = json.loads(json.dumps(content))
     return hashlib.sha256(json.dumps(as_loaded, sort_keys=True).encode()).hexdigest()
 
 
 def _to_json_types(value: Any) -> Any:
-    """Convert a value to types of JSON; a fraction becomes text such as 1/50, which parameters accept."""
+    """Convert a value to types of JSON. A fraction becomes text such as 1/50, which parameters accept."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Fraction):

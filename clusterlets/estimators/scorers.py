@@ -18,11 +18,10 @@ from clusterlets.estimators.report import fairness_report
 class ClusterScorer:
     """Score the clusters that an estimator makes of ``X``; greater is better.
 
-    ``predict`` cannot assign new rows fairly, because it takes no sensitive features. So the scorer does not call it.
-    Instead, it fits a clone of the estimator, with the same parameters, to the rows to score, and scores that clustering. In a
-    pipeline, the fitted transformers prepare ``X``, and only the last step is cloned. If the rows to score are those of the
-    fit and ``random_state`` is a whole number, the clone finds the same clusters as the fit. To search on the whole table, use
-    one split that trains and tests on all rows: ``cv=[(rows, rows)]`` with ``rows = np.arange(len(X))``.
+    The scorer does not call ``predict``, which takes no sensitive features and so cannot assign rows fairly. Instead, it fits
+    a clone of the estimator to the rows to score. In a pipeline, the fitted transformers prepare ``X``, and only the last step
+    is cloned. On the rows of the fit, the clone finds the same clusters if ``random_state`` is a whole number. To search on the
+    whole table, use one split that trains and tests on all rows: ``cv=[(rows, rows)]`` with ``rows = np.arange(len(X))``.
 
     A search passes ``sensitive_features`` on if metadata routing is enabled. The scorer requests them by that name, or by the
     name given to :meth:`set_score_request`.
@@ -32,9 +31,9 @@ class ClusterScorer:
     name : str
         Name of the scorer.
     score : callable
-        Function of X (n, d), labels or memberships, and the sensitive features, which returns a number.
+        Function of X (n, d), labels or memberships, and the sensitive features. It returns a number.
     requested : bool, str or None
-        The request for the sensitive features, with the values that scikit-learn's ``set_score_request`` takes.
+        The request for the sensitive features, as in :meth:`set_score_request`.
     """
 
     def __init__(self, name: str, score: Callable[[np.ndarray, Any, Any], float], requested: bool | str | None = True):
@@ -43,7 +42,7 @@ class ClusterScorer:
         self._requested = requested
 
     def __call__(self, estimator, X, y=None, *, sensitive_features=None) -> float:
-        """Cluster X (n, d) with a clone of the estimator and return the score. Takes as long as a fit and the score together.
+        """Cluster X (n, d) with a clone of the estimator, and return the score.
 
         Raises
         ------
@@ -60,16 +59,16 @@ class ClusterScorer:
         if isinstance(estimator, Pipeline):
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
             estimator = estimator[-1]
-        takes_sensitive = has_fit_parameter(estimator, "sensitive_features")  # false for plain k-means
-        fitted = clone(estimator).fit(X, **({"sensitive_features": sensitive_features} if takes_sensitive else {}))
+        takes_groups = has_fit_parameter(estimator, "sensitive_features")  # plain k-means does not
+        fitted = clone(estimator).fit(X, **({"sensitive_features": sensitive_features} if takes_groups else {}))
         return self._score(X, getattr(fitted, "memberships_", fitted.labels_), sensitive_features)
 
     def set_score_request(self, *, sensitive_features: bool | str | None) -> "ClusterScorer":
-        """A copy that requests the sensitive features (True), requests another name (str), or requests none (False, None)."""
+        """A copy that requests the sensitive features (True), the same under another name (str), or none (False, None)."""
         return ClusterScorer(self.__name__, self._score, sensitive_features)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """The scorer's requests, in the form that scikit-learn's searches read."""
+        """The scorer's requests, for scikit-learn's searches."""
         request = MetadataRequest(owner=self.__name__)
         request.score.add_request(param="sensitive_features", alias=self._requested)
         return request
@@ -82,12 +81,12 @@ def _negative_score(score: str, settings: Mapping[str, Any], X, clustering, sens
     return -fairness_report(X, clustering, sensitive_features, cohesion=False, silhouette=False, **settings)[score]
 
 
-#: For scores that need no price: a given reference cost saves the runs of plain k-means.
+# A given reference cost saves the runs of plain k-means, which only the price needs.
 _WITHOUT_PRICE = {"reference_cost": 0}
 #: Minus the mean deviation of the clusters; 0 is perfectly fair.
 deviation_scorer = ClusterScorer("deviation_scorer", partial(_negative_score, "deviation_mean", _WITHOUT_PRICE))
 #: Minus the largest deviation of a cluster, which :func:`clusterlets.tune` limits.
 largest_deviation_scorer = ClusterScorer("largest_deviation_scorer", partial(_negative_score, "deviation_max", _WITHOUT_PRICE))
-#: Minus the price of fairness: the cost divided by the least cost of plain k-means with as many clusters. It is above -1 if
-#: the clustering costs less than plain k-means did in any of its starts, and NaN if clusters overlap.
+#: Minus the price of fairness: the cost divided by the least cost of plain k-means with as many clusters. NaN if clusters
+#: overlap.
 price_scorer = ClusterScorer("price_scorer", partial(_negative_score, "price_of_fairness", {}))

@@ -26,7 +26,7 @@ def documented(parameter: methods.Parameter) -> Documented:
 
 
 def set_parameters(estimator: type, parameters: Mapping[str, Documented]) -> None:
-    """Give an estimator an ``__init__`` that stores its parameters, and list them in its docstring at ``{parameters}``.
+    """Give an estimator an ``__init__`` with these parameters, and list them in its docstring in place of ``{parameters}``.
 
     All parameters but the first are keyword-only.
     """
@@ -53,7 +53,7 @@ def set_parameters(estimator: type, parameters: Mapping[str, Documented]) -> Non
 
 
 def with_common_attributes(estimator: type) -> type:
-    """Replace the line ``{attributes}`` in an estimator's docstring by the attributes that all estimators share."""
+    """List the attributes that all estimators share in an estimator's docstring, in place of ``{attributes}``."""
     estimator.__doc__ = (inspect.getdoc(estimator) or "").replace("{attributes}", section(FairClusterer, "Attributes"))
     return estimator
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from inspect import Parameter as Argument
 from inspect import getattr_static, getdoc, signature
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, Literal, NoReturn
@@ -96,17 +96,19 @@ class Method:
     Attributes
     ----------
     name : str
-        Its name in configurations, paths and results: letters, digits and ``. + -``. The only attribute that must be given.
+        Its name in configurations, paths and results: letters, digits and ``. + -``. It is the only attribute without a
+        default.
     label : str
         Its name in figures and reports; by default ``name``.
     citation : str
         The publication that the method comes from.
     role : {"rival", "paper", "baseline"}
-        Whether it is a method to compare with the paper's, one of the paper's own, or a control.
+        ``paper`` for the paper's own methods, ``rival`` for methods to compare with these, ``baseline`` for controls.
     parameters : mapping of str to Parameter
-        The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values in place
-        of a :class:`Parameter` is a grid; such a parameter accepts any value, and so does a parameter of ``fit`` that is not
-        declared here. Once the class exists, this mapping contains every parameter, with its default.
+        The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values may
+        stand in place of a :class:`Parameter`: it is the grid of a parameter that accepts any value. A parameter of ``fit``
+        that is not declared here accepts any value too. Once the class exists, the mapping contains every parameter, with its
+        default.
     settings : mapping of str to str
         For a :class:`Matcher`: maps parameters of ``match`` to keys of the configuration, whose values are the same in every
         run, such as ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
@@ -120,26 +122,30 @@ class Method:
     most_groups, most_rows : int or None
         Most groups and rows that the method can handle, or None for any number. On larger tables, runs are ``unsupported``.
     libraries : tuple of str
-        Distributions on whose locked versions its results depend.
+        Installed packages whose versions can change its results.
     kernels : tuple of str
-        Functions of the package that the first fit of the estimator compiles in parallel, in the form that
-        :func:`clusterlets.algorithms.compiled.compile_together` takes. Results do not depend on this attribute.
+        Functions that the estimator compiles in parallel before its first fit, as
+        :func:`clusterlets.algorithms.compiled.compile_together` takes them. Results do not depend on this attribute.
     needs : tuple of str
-        What a :class:`Matcher` gets in place of a table: ``clusterlets``, perhaps also ``partitions``. Empty for other methods.
+        What a :class:`Matcher` gets in place of a table: ``clusterlets``, and for some also ``partitions``. Empty for other
+        methods.
     is_random : bool
         Whether its results depend on ``random_state``. If not, one fit serves all seeds.
     stream : int or None
         Number of its random stream; by default computed from the name.
     sensitive_columns : mapping of str to sequence (K,)
-        Set by the caller of ``fit``. Groups are combinations of values of the sensitive columns; this maps each column to
-        the value that it has in each group. Empty if there is a single column, whose values have no names.
+        Maps each sensitive column to its value in each group. The caller of ``fit`` sets this attribute. It is empty if there
+        is a single column whose values have no names.
 
     Notes
     -----
     If ``fit`` sets an attribute whose name ends in an underscore, such as ``self.n_iter_``, the estimator gets it too.
-    Two of these have a meaning. The number ``self.objective_`` is what the fit minimised: of several starts, the workflow keeps
-    the start with the smallest objective (if it is not set, with the smallest sum of squared errors). The text ``self.note_``
-    tells what a reader of the result should know: it becomes the note of the run, and the estimator issues it as a warning.
+    Two of these have a meaning:
+
+    - ``self.objective_`` (a number) is what the fit minimised. Of several starts, the workflow keeps the one with the smallest
+      objective. If it is not set, the sum of squared errors decides.
+    - ``self.note_`` (a text) tells what a reader of the result should know. It becomes the note of the run, and the estimator
+      issues it as a warning.
 
     The first paragraph of the class's docstring says what the method does, for a user; estimators and docs/methods.md show it.
     """
@@ -162,7 +168,7 @@ class Method:
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({})
-    _main_function: ClassVar[str] = "fit"
+    _main_function: ClassVar[str] = "fit"  # the name of the function that takes the parameters
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
@@ -213,7 +219,9 @@ class Method:
     def assignment_rows(
         self, composition: np.ndarray, new_totals: np.ndarray, **parameters
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Linear bounds that extend the method's guarantee to new rows if their counts keep them; None without a guarantee.
+        """Linear bounds within which new rows may join the clusters, so that the method's guarantee also covers them.
+
+        None if the method guarantees nothing for new rows.
 
         Parameters
         ----------
@@ -234,14 +242,13 @@ class Method:
         return None
 
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
-        """About how many seconds a fit takes. Only estimates of the time of a run use this."""
+        """About how many seconds a fit takes. Only used to estimate how long a run takes."""
         return 1e-8 * rows * features * n_clusters * 20
 
     def faults(self, n_clusters: int, **parameters) -> list[str]:
-        """What is wrong with values of the parameters, a message per fault. Called before a fit, to refuse wrong values early.
+        """What is wrong with the values of the parameters, one message per fault. It is called before a fit.
 
-        By default these are the values that the declared parameters refuse. A method may add combinations of values that do not
-        work together.
+        By default, each declared parameter checks its own value. A method may add checks of several values together.
         """
         declared = self.parameters
         faults = [declared[name].fault(name, value) for name, value in parameters.items() if name in declared]
@@ -269,7 +276,7 @@ class Method:
 
     @classmethod
     def ladder(cls) -> dict[str, list]:
-        """The values that a comparison of all methods tries: the ladders of the parameters or, if there are none, the grids."""
+        """The values that a comparison of all methods tries: the ladders of the parameters, or their grids if none has one."""
         return {name: list(parameter.ladder) for name, parameter in cls.parameters.items() if parameter.ladder} or cls.grid()
 
     @classmethod
@@ -284,9 +291,9 @@ class Method:
 
 
 class Matcher(Method):
-    """A method of Clusterlets: it joins clusterlets, and never sees the instances.
+    """A method that joins clusterlets, without seeing the instances.
 
-    A matcher that also needs ``partitions`` gets a Pareto front of sampled partitions in place of a random state.
+    If its ``needs`` include ``partitions``, it gets a Pareto front of sampled partitions in place of a random state.
     """
 
     role = "paper"
@@ -312,7 +319,7 @@ class Matcher(Method):
         raise NotImplementedError(f"{type(self).__name__} has no match.")
 
     def fit(self, X, groups, n_clusters, random_state, **parameters):
-        """Extract ``n_clusters`` clusterlets of each group, and match them. See :meth:`Method.fit`; memberships (n, C)."""
+        """Extract ``n_clusters`` clusterlets of each group, and match them. Returns memberships (n, C)."""
         # An import statement would add this module to the fingerprints of the grid's cells, which only read clusterlets.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
         clusterlets = extraction.extract_clusterlets(X, groups, n_clusters, random_state)
@@ -338,9 +345,9 @@ def fit(
     parameters: Mapping[str, Any],
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({}),
 ) -> tuple[Method, dict[str, np.ndarray]]:
-    """Fit a method to read-only copies of a table, so that it cannot change the data that its clusters are scored on.
+    """Fit a method to read-only copies of a table, so that it cannot change the data by which its clusters are scored.
 
-    ``sensitive_columns`` becomes the attribute of that name of :class:`Method`.
+    ``sensitive_columns`` is passed to the method as its attribute.
 
     Returns
     -------
@@ -356,9 +363,9 @@ def fit(
 
 
 def objective(fitted: Method, X: np.ndarray, clusterings: Mapping[str, np.ndarray]) -> float:
-    """What a fit minimised: its ``objective_`` or, if it set none, the sum of squared errors of its first output.
+    """What a fit minimised: its ``objective_`` if it set one, otherwise the sum of squared errors of its first output.
 
-    The sum counts as infinite if clusters overlap. O(n d).
+    If clusters overlap, the sum is infinite. O(n d).
     """
     value = getattr(fitted, "objective_", None)
     if value is not None:
@@ -378,7 +385,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
-    """Check the ``result`` that ``fit`` returned, and map the name of each output in the results to its clustering.
+    """Check the ``result`` of ``fit``. Return each output's clustering, by the output's name in the results.
 
     Labels (n,) become codes 0..C-1 without gaps. Memberships (n, C), bool, lose their empty clusters.
 
@@ -423,7 +430,7 @@ def _clustering(result: Any, n_rows: int) -> np.ndarray:
 
 
 def get(name: str) -> type[Method]:
-    """The method with this name; imports only its file. Raises ClusterletsError, which lists all names, if there is none."""
+    """The method with this name. Only its file is imported. Raises ClusterletsError if there is no such method."""
     module = f"{__name__}.{name.lower().replace('-', '_')}"
     if NAME.fullmatch(name) and importlib.util.find_spec(module):
         methods_by_name = _methods_of(importlib.import_module(module))
@@ -435,7 +442,7 @@ def get(name: str) -> type[Method]:
 
 
 def names(role: str = "") -> list[str]:
-    """The sorted names of the methods that come with the package; with ``role``, only of the methods that have this role."""
+    """The sorted names of the package's methods, or only of those with a given role."""
     files = [file.stem for file in Path(__file__).parent.glob("*.py") if file.stem != "__init__"]
     methods = [method for file in files for method in _methods_of(importlib.import_module(f"{__name__}.{file}")).values()]
     return sorted(method.name for method in methods if role in ("", method.role))
@@ -490,11 +497,10 @@ def is_from_file(method: type[Method]) -> bool:
 
 @contextmanager
 def _as_method_error(path: Path, problem: str) -> Iterator[None]:
-    """Run code of a user's file: an exception, even ``SystemExit``, becomes a MethodError that names the line of the file.
+    """Run code of a user's file. An exception, even ``SystemExit``, becomes a MethodError that names the line of the file.
 
-    It also serves as a decorator for functions of the file. Afterwards the working folder is restored. ``os._exit`` raises an
-    exception too, because otherwise it could end a command with status 0 before the work is done. In a process that the code
-    forks, ``os._exit`` still ends that process.
+    Also usable as a decorator. The working folder is restored afterwards. ``os._exit`` raises an exception too: otherwise it
+    could end a command with status 0 before the work is done. Forked processes may still call ``os._exit``.
     """
     folder, own_process = os.getcwd(), os.getpid()
 
@@ -527,7 +533,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def check(method: type[Method], where: str) -> None:
-    """Raise ClusterletsError if the attributes of a method are not as :class:`Method` requires. ``where`` is its file."""
+    """Raise ClusterletsError if the attributes of a method are not as :class:`Method` says. ``where`` begins the message."""
     faults = list(_faults(method))
     if faults:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
@@ -548,7 +554,7 @@ def by_parameter(methods: Iterable[type[Method]]) -> dict[str, list[type[Method]
 
 
 def meaning(name: str, methods: Iterable[type[Method]]) -> str:
-    """What a parameter means in each of these methods, all of which have it: ``B, D: Sweeps through the groups.``"""
+    """What a parameter means in each of several methods that have it: ``B, D: Sweeps through the groups.``"""
     meanings: dict[str, list[str]] = {}
     for method in methods:
         meanings.setdefault(method.parameters[name].meaning, []).append(method.name)
@@ -556,7 +562,7 @@ def meaning(name: str, methods: Iterable[type[Method]]) -> str:
 
 
 def check_parameters(method: type[Method], parameters: Iterable[str], where: str) -> None:
-    """Raise ClusterletsError if the method does not take one of the parameters. ``where`` is where these come from."""
+    """Raise ClusterletsError if the method does not take one of the parameters. ``where`` begins the message."""
     accepted = parameters_of(method)
     for name in parameters:
         if name in _FIXED_ARGUMENTS:
@@ -584,7 +590,11 @@ def _is_whole_or_none(value: Any) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
 
 
-# Checks of the attributes of a method: the name of a kind of value, its check, and the attributes of this kind.
+def _is_finite_value(value: Any) -> bool:
+    return isfinite(value) if isinstance(value, float) else isinstance(value, VALUE_TYPES)
+
+
+# For each kind of value: its check, and the attributes of a method that must pass it.
 _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "text": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
     "tuple of different texts": (_are_distinct_strings, ("outputs", "libraries", "kernels", "needs")),
@@ -606,16 +616,16 @@ def _faults(method: type[Method]) -> Iterable[str]:
     for kind, (is_valid, attributes) in _ATTRIBUTES.items():
         values = {attribute: getattr(method, attribute) for attribute in attributes}
         yield from (f"{attribute}: {value!r} is not a {kind}" for attribute, value in values.items() if not is_valid(value))
-    # A method need not define all of these: ``len`` stands for a missing one, as a function without fault.
-    yield from (f"{name}: it must be a function" for name in _ENTRY_POINTS if not callable(getattr(method, name, len)))
+    for name in _ENTRY_POINTS:
+        if hasattr(method, name) and not callable(getattr(method, name)):
+            yield f"{name}: it must be a function"
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"
             continue
         if not method.takes_any_parameter() and name not in method._arguments():
             yield f"parameters: {name} is not a parameter of fit with a default"
-        # NaN is not equal to itself.
-        if not all(isinstance(value, VALUE_TYPES) and value not in (inf, -inf) and value == value for value in parameter.grid):
+        if not all(map(_is_finite_value, parameter.grid)):
             yield f"parameters: values of {name} must be finite numbers, texts, true, false or null"
         elif len({(type(value), value) for value in parameter.grid}) < len(parameter.grid):
             yield f"parameters: {name} lists a value twice"
@@ -623,6 +633,7 @@ def _faults(method: type[Method]) -> Iterable[str]:
             yield from (f"parameters: {fault}" for value in parameter.grid if (fault := parameter.fault(name, value)))
         if fault := parameter.fault(name, parameter.default):
             yield f"parameters: the default of {fault}"
-    for output in method.outputs if _are_distinct_strings(method.outputs) else ():
+    outputs = method.outputs if _are_distinct_strings(method.outputs) else ()
+    for output in outputs:
         if not re.fullmatch(r"[A-Za-z0-9 .+-]{1,40}", output):
             yield f"outputs: {output!r} must hold letters, digits, spaces, '.', '+' and '-' alone"

@@ -6,8 +6,8 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class Antidote(Method):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
-    See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so the number
-    of rows is limited. Fairness is not promised: if the groups are far apart, a few points change little.
+    See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so it is limited to
+    2,000 rows. It promises no fairness: if the groups are far apart, a few points change little.
     """
 
     name = "antidote"

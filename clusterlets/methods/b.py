@@ -1,4 +1,4 @@
-"""B, the balance pinball: each clusterlet bounces through the groups, always to the clusterlet that balances best."""
+"""B, the balance pinball."""
 
 from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_balance
@@ -8,8 +8,7 @@ from clusterlets.methods.hopping import Pinball
 class BalancePinball(Pinball):
     """Pinball: each clusterlet bounces through the groups, always to the clusterlet that balances best.
 
-    See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Clusters may overlap. The parameters are the same as
-    for D.
+    See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Clusters may overlap. The parameters are those of D.
     """
 
     name = "B"

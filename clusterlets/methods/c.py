@@ -1,4 +1,4 @@
-"""C, the centroid matcher: the best of many random partitions by silhouette and largest deviation."""
+"""C, the centroid matcher."""
 
 from clusterlets.algorithms.matching.centroid import ParetoFront, match_centroid, sample_partitions
 from clusterlets.methods import Choice, Integer, Matcher, Real
@@ -32,7 +32,7 @@ class Centroid(Matcher):
     needs = ("clusterlets", "partitions")
 
     def match(self, clusterlets, random_state, omega=0.5, equation="corrected", sample_size=250_000):
-        """As :meth:`Matcher.match`; ``random_state`` may be a :class:`ParetoFront` of partitions that were sampled before."""
+        """Like :meth:`Matcher.match`. ``random_state`` may be a :class:`ParetoFront` of partitions that were sampled before."""
         front = random_state
         if not isinstance(front, ParetoFront):
             front = sample_partitions(clusterlets, sample_size, random_state)

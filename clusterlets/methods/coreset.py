@@ -1,14 +1,13 @@
-"""coreset: fair k-means on a small weighted sample of each group, whose clusters are then extended to all instances."""
+"""coreset: fair k-means on a small weighted sample."""
 
 from clusterlets.algorithms.limits import rows_within_shares
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Integer, Method
 
 
 class Coreset(Method):
-    """Fair k-means on a small weighted sample of each group; all instances are then assigned to its centres.
+    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
 
-    It runs fractional fair Lloyd on the sample, and then one fair assignment of the whole table: see
-    :mod:`clusterlets.algorithms.coreset`.
+    See :mod:`clusterlets.algorithms.coreset`.
     """
 
     name = "coreset"
@@ -35,8 +34,10 @@ class Coreset(Method):
     ):
         from clusterlets.algorithms.coreset import coreset_clustering
 
-        size = None if size == "auto" else size
-        return coreset_clustering(X, groups, n_clusters, random_state, delta, size, n_init, min_cluster_size, max_deviation)
+        sample_size = None if size == "auto" else size
+        return coreset_clustering(
+            X, groups, n_clusters, random_state, delta, sample_size, n_init, min_cluster_size, max_deviation
+        )
 
     def seconds(self, rows, features, n_clusters):
         return 0.05 + rows * (7.5e-6 + 5e-7 * n_clusters)

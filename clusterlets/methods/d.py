@@ -1,4 +1,4 @@
-"""D, the distance pinball: each clusterlet bounces through the groups, always to the nearest clusterlet."""
+"""D, the distance pinball."""
 
 from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_distance

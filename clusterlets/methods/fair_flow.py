@@ -1,11 +1,11 @@
-"""fair-flow: k-means that assigns the instances, in every round, within bounds on the shares of the groups."""
+"""fair-flow: k-means with a fair assignment in every round."""
 
 from clusterlets.algorithms.limits import rows_within_shares
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, RATIO, Integer, Method, Real
 
 
 class FairFlow(Method):
-    """k-means that assigns the instances, in every round, as cheaply as possible within bounds on the shares of the groups.
+    """k-means whose rounds assign the instances as cheaply as bounds on the shares of the groups allow.
 
     See :func:`clusterlets.algorithms.fair_flow.fair_flow`.
     """
@@ -24,16 +24,16 @@ class FairFlow(Method):
         "tol": Real(
             0,
             1,
-            meaning="Rounds that lower the sum of squared errors by less than this fraction of it count as idle; after three, "
-            "the fit ends.",
+            meaning="A round that lowers the sum of squared errors by less than this fraction counts as idle. The fit ends "
+            "after three idle rounds.",
         ),
         "balance": Real(
             0,
             1,
             also=[None],
             bound=RATIO,
-            meaning="In place of delta, for two groups: in every cluster the rarer group has at least this many instances for "
-            "each of the other, up to whole instances. At most the table's own balance.",
+            meaning="In place of delta, for two groups: in every cluster, the least ratio of the rarer group's instances to "
+            "the other's, up to whole instances. At most the ratio in the table.",
         ),
         "min_cluster_size": MIN_CLUSTER_SIZE,
         "max_deviation": MAX_DEVIATION,

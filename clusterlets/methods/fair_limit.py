@@ -13,8 +13,8 @@ _DEFAULT = 0.02  # largest deviation, if no bound is given
 
 
 def _exact(value):
-    """A number, or a text such as "1/50", as a Fraction; None if it is neither."""
-    if isinstance(value, bool) or (isinstance(value, str) and "_" in value):  # 0.0_2 is Python's spelling, not a user's
+    """The Fraction of a number or of a text such as "1/50"; None for anything else."""
+    if isinstance(value, bool) or (isinstance(value, str) and "_" in value):  # Python would read 0.0_2 as 0.02
         return None
     try:
         return exact(value)
@@ -24,7 +24,7 @@ def _exact(value):
 
 @dataclass(frozen=True)
 class Exact(Real):
-    """A number, a Fraction or a text such as "1/50", in the range; or a mapping with one of them for each sensitive column."""
+    """A number, a Fraction or a text such as "1/50"; or a mapping from each sensitive column to one of these."""
 
     def _type(self):
         return "float | str | Fraction | Mapping[str, float | str | Fraction]"
@@ -33,7 +33,8 @@ class Exact(Real):
         return super()._range() + ", or a mapping with one for each sensitive column"
 
     def _accepts(self, value):
-        numbers = [_exact(number) for number in (value.values() if isinstance(value, Mapping) else [value])]
+        values = value.values() if isinstance(value, Mapping) else [value]
+        numbers = [_exact(number) for number in values]
         return bool(numbers) and all(number is not None and self.least <= number <= self.most for number in numbers)
 
 
@@ -63,11 +64,11 @@ def _is_interval(bounds) -> bool:
 
 
 class FairLimit(Method):
-    """k-means in which no group's share in a cluster is further than a limit from its share in the table.
+    """k-means in which every group's share in a cluster differs from its share in the table by at most a limit.
 
-    Limits hold in whole-number arithmetic, to the last row: a float means its shortest decimal, so that .03 is 3/100. With
-    several sensitive columns, each column's shares are limited. If it is proved that no such clusters exist, the fit raises
-    with status ``infeasible``; if none were found, with ``not_converged``. See
+    Limits hold exactly: they are checked with whole numbers, and a float means its shortest decimal, so 0.03 is 3/100. With
+    several sensitive columns, the shares of each column are limited. The fit raises an error if it finds no such clusters. Its
+    status is ``infeasible`` if there provably are none, otherwise ``not_converged``. See
     :func:`clusterlets.algorithms.fair_limit.fair_limit`.
     """
 
@@ -87,8 +88,7 @@ class FairLimit(Method):
             also=[None],
             trades_fairness=True,
             bound=replace(STRICT, value_of=lambda value, n_clusters: _DEFAULT if value is None else value),
-            meaning="Largest difference between a group's share in a cluster and in the table; 0.02 if neither this nor shares "
-            "nor min_ratio is given.",
+            meaning="Largest difference between a group's share in a cluster and in the table. Without any bound, it is 0.02.",
         ),
         "min_cluster_size": Integer(1, 10**9, meaning="Smallest number of rows in a cluster."),
         "n_init": Integer(1, 10_000, meaning="Number of starts; each also tries a few other centres."),
@@ -142,7 +142,7 @@ class FairLimit(Method):
         X, groups = checked_instances(X, groups, self.name, n_clusters)
         occurring, groups = np.unique(groups, return_inverse=True)
         limits, levels = self.limits(np.bincount(groups), occurring, max_deviation, shares, min_ratio)
-        report = _print if verbose else None
+        report = _print_progress if verbose else None
         result = fair_limit(X, groups, n_clusters, random_state, limits, levels, min_cluster_size, n_init, max_seconds, report)
         counts = np.zeros((len(levels), n_clusters), dtype=np.int64)
         np.add.at(counts, (groups, result.labels), 1)
@@ -151,40 +151,22 @@ class FairLimit(Method):
         return result.labels
 
     def limits(self, counts, occurring, max_deviation=None, shares=None, min_ratio=None):
-        """The limits, and the level of each occurring group in each sensitive column, (K, S)."""
+        """The limits on the groups that occur, and the level of each of these in each sensitive column, int array (K, S).
+
+        ``counts`` (K,) are their instances and ``occurring`` (K,) their codes. A level is a value of a sensitive column, as a
+        number.
+        """
         from clusterlets.algorithms import limits
 
         columns = {name: [values[group] for group in occurring] for name, values in self.sensitive_columns.items()}
         columns = columns or {"sensitive_features": [int(group) for group in occurring]}
         levels, values = limits.levels_of_groups(list(columns.values()))
         if shares is not None:
-            by_column = shares if all(isinstance(bounds, Mapping) for bounds in shares.values()) else {None: shares}
-            if None in by_column and len(columns) > 1:
-                raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_listed(columns)}.")
-            share_limits = []
-            for column, bounds in by_column.items():
-                index = 0 if column is None else _index_of(column, columns, "shares", "sensitive column")
-                names = values[index]
-                intervals = {
-                    _index_of(group, names, "shares", "group"): (_exact(least), _exact(most))
-                    for group, (least, most) in bounds.items()
-                }
-                share_limits += limits.share_limits(index, intervals)
-            return share_limits, levels
-        if max_deviation is None:
-            max_deviation = _DEFAULT
-        name, value = ("max_deviation", max_deviation) if min_ratio is None else ("min_ratio", min_ratio)
-        builder = limits.deviation_limits if min_ratio is None else limits.ratio_limits
-        if isinstance(value, Mapping):
-            for column in value:
-                _index_of(column, columns, name, "sensitive column")
-            missing = [column for column in columns if column not in value]
-            if missing:
-                raise ClusterletsError(f"{name} has no value for the sensitive column {missing[0]!r}; name all of them.")
-            numbers = [_exact(value[column]) for column in columns]
-        else:
-            numbers = [_exact(value)] * len(columns)
-        return builder(levels, counts, numbers), levels
+            return [*_limits_on_shares(shares, columns, values)], levels
+        if min_ratio is not None:
+            return limits.ratio_limits(levels, counts, _number_per_column("min_ratio", min_ratio, columns)), levels
+        max_deviation = _DEFAULT if max_deviation is None else max_deviation
+        return limits.deviation_limits(levels, counts, _number_per_column("max_deviation", max_deviation, columns)), levels
 
     def assignment_rows(self, composition, new_totals, max_deviation=None, shares=None, min_ratio=None, **_):
         from clusterlets.algorithms.limits import assignment_rows
@@ -204,7 +186,7 @@ class FairLimit(Method):
         return 0.5 + rows * (2e-5 + 4e-6 * n_clusters)
 
     class Estimator:
-        """What only this estimator has.
+        """The attributes that only the estimator of FairLimit has.
 
         Attributes
         ----------
@@ -213,8 +195,8 @@ class FairLimit(Method):
         sizes_ : int array (n_clusters_,)
             Rows of each cluster.
         assignment_gap_ : float
-            Bound on the excess cost of the last assignment, as a fraction of the least cost that any assignment to the same
-            centres has within the limits.
+            Bound on how much more the last assignment costs than the cheapest one to the same centres within the limits, as a
+            fraction of the cheapest cost.
         n_iter_ : int
             Rounds on the whole table.
         """
@@ -225,18 +207,46 @@ class FairLimit(Method):
         n_iter_: int
 
 
-def _print(what: str, cost: float) -> None:
-    print(f"fair-limit: {what}, sum of squared errors {cost:.6g}", flush=True)
+def _limits_on_shares(shares, columns, values):
+    """Yield the limits that the parameter ``shares`` means. ``values`` are the values of each sensitive column."""
+    from clusterlets.algorithms.limits import share_limits
+
+    names_columns = all(isinstance(bounds, Mapping) for bounds in shares.values())
+    if not names_columns and len(columns) > 1:
+        raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_listed(columns)}.")
+    for column, bounds in shares.items() if names_columns else [(next(iter(columns)), shares)]:
+        index = _index_of(column, columns, "shares", "sensitive column")
+        intervals = {
+            _index_of(group, values[index], "shares", "group"): (_exact(least), _exact(most))
+            for group, (least, most) in bounds.items()
+        }
+        yield from share_limits(index, intervals)
+
+
+def _number_per_column(parameter: str, value, columns) -> list:
+    """The value of a parameter for each sensitive column, as Fractions."""
+    if not isinstance(value, Mapping):
+        return [_exact(value)] * len(columns)
+    for column in value:
+        _index_of(column, columns, parameter, "sensitive column")
+    missing = [column for column in columns if column not in value]
+    if missing:
+        raise ClusterletsError(f"{parameter} has no value for the sensitive column {missing[0]!r}; name all of them.")
+    return [_exact(value[column]) for column in columns]
+
+
+def _print_progress(event: str, cost: float) -> None:
+    print(f"fair-limit: {event}, sum of squared errors {cost:.6g}", flush=True)
 
 
 def _listed(names) -> str:
     return ", ".join(map(repr, names))
 
 
-def _index_of(name, names, parameter: str, what: str) -> int:
-    """The index of a name; a text also matches a number, because commands pass only texts."""
+def _index_of(name, names, parameter: str, kind: str) -> int:
+    """The index of a name. A text also matches the number that it spells, because commands pass only texts."""
     available = list(names)
     for index, value in enumerate(available):
         if value == name or str(value) == str(name):
             return index
-    raise ClusterletsError(f"{parameter} names the {what} {name!r}, and there are {_listed(available)}.")
+    raise ClusterletsError(f"{parameter} names the {kind} {name!r}, and there are {_listed(available)}.")

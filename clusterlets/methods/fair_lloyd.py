@@ -4,10 +4,10 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 
 
 class FairLloyd(Method):
-    """k-means that lowers the largest mean squared error of a group; it does not constrain the groups' shares.
+    """k-means that lowers the largest mean squared error of a group.
 
-    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`. Every instance is in the cluster of its nearest centre. A
-    centre need not be the mean of its cluster.
+    It does not constrain the groups' shares. Every instance is in the cluster of the nearest centre, which need not be the mean
+    of that cluster. See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`.
     """
 
     name = "fair-lloyd"

@@ -1,15 +1,14 @@
-"""fair-lp: the centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups."""
+"""fair-lp: plain k-means, then one fair assignment to its centres."""
 
 from clusterlets.algorithms.limits import rows_within_shares
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Method
 
 
 class FairLP(Method):
-    """The centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups.
+    """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
-    This is the method of Bera and others: it solves the linear program of fair assignment, and rounds the counts. Here the
-    program is solved by its dual, and no rounded count misses its bound by a whole instance: see
-    :mod:`clusterlets.algorithms.fair_assignment`.
+    The method of Bera and others solves a linear program and rounds its solution. Here the program is solved by its dual, and
+    no rounded count misses its bound by a whole instance. See :mod:`clusterlets.algorithms.fair_assignment`.
     """
 
     name = "fair-lp"
@@ -36,7 +35,6 @@ class FairLP(Method):
         X, groups = checked_instances(X, groups, self.name, n_clusters)
         costs = distances_to_centres(X, kmeans(X, n_clusters, random_state).centres, n_clusters)
         groups = codes_that_occur(groups)
-        # The published code rounds a fractional solution by further linear programs and may miss a bound by several instances.
         return fair_assignment(costs, groups, delta, min_cluster_size=min_cluster_size, max_deviation=max_deviation).labels
 
     def seconds(self, rows, features, n_clusters):

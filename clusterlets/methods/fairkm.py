@@ -4,10 +4,10 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 
 
 class FairKM(Method):
-    """k-means with a penalty on how far the groups' shares of a cluster lie from those of the table.
+    """k-means with a penalty on the distance between the groups' shares in a cluster and in the table.
 
     See :func:`clusterlets.algorithms.fairkm.fairkm`. A run that reaches ``max_iter`` passes returns its clusters without a
-    warning. Every pass lowers the objective, and the authors' code stops in the same way.
+    warning, as the authors' code does.
     """
 
     name = "fairkm"
@@ -23,8 +23,8 @@ class FairKM(Method):
             grid=[0.3, 3, 30, 300, 3000, "authors"],
             ladder=[30, 300, 3000, 30000],
             trades_fairness=True,
-            meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, "
-            "(n / n_clusters)^2.",
+            meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. The "
+            "value authors means the published weight, (n / n_clusters)^2.",
         ),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of passes over the instances."),
     }

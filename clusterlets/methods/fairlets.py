@@ -1,4 +1,4 @@
-"""Fairlets: the cheapest small sets of instances with the balance of the table, then k-means on the means of these sets."""
+"""Fairlets: small balanced sets of instances, which k-means then joins."""
 
 from hashlib import sha256
 from typing import ClassVar
@@ -9,11 +9,11 @@ from clusterlets.methods import COMPILED, Integer, Method
 
 
 class Fairlets(Method):
-    """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
+    """The cheapest small sets of instances with the balance of the table, and k-means of their means.
 
     See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`. Only the k-means that follows is random. So all seeds of
-    a block share the fairlets of a table, and the first fit takes nearly all the time. There can be at most as many clusters as
-    there are instances of the rarer group.
+    a block share the fairlets, and the first fit takes nearly all the time. There are at most as many clusters as instances of
+    the rarer group.
     """
 
     name = "fairlets"
@@ -28,9 +28,9 @@ class Fairlets(Method):
     )
     parameters = {"n_init": Integer(1, 1_000, meaning="Runs of k-means, of which the best counts.")}
     most_groups = 2
-    most_rows = 50_000  # 48,842 rows take 30 to 40 s and .3 GB; both grow with the square of the rows
+    most_rows = 50_000  # 48,842 rows take 30 to 40 s and 0.3 GB; both grow with the square of the rows
     libraries = COMPILED
-    _cached: ClassVar[tuple | None] = None  # the hashes of a table, and its fairlets
+    _cached: ClassVar[tuple | None] = None  # the key of a table, and its fairlets
 
     def fit(self, X, groups, n_clusters, random_state, n_init=1):
         from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
@@ -38,7 +38,7 @@ class Fairlets(Method):
         return cluster_fairlets(X, self._fairlets(X, groups), n_clusters, random_state, n_init)
 
     def _fairlets(self, X, groups):
-        """The fairlets of the table. The last decomposition is cached until a fit gets another table."""
+        """The fairlets of the table. Those of the last table are cached."""
         from clusterlets.algorithms.fairlets import fairlet_decomposition
 
         X, groups = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(groups)
@@ -48,4 +48,4 @@ class Fairlets(Method):
         return Fairlets._cached[1]
 
     def seconds(self, rows, features, n_clusters):
-        return (1.4e-8 * rows * rows + 1e-4 * rows) / 10  # the mean over ten seeds, of which only the first computes fairlets
+        return (1.4e-8 * rows * rows + 1e-4 * rows) / 10  # only the first of ten seeds computes the fairlets

@@ -1,4 +1,4 @@
-"""FRAC: k-means whose clusters take turns in picking instances, so that each cluster gets its part of every group."""
+"""FRAC: k-means whose clusters take turns in picking instances."""
 
 import math
 import re
@@ -11,9 +11,9 @@ from clusterlets.methods import COMPILED, PARTS, Choice, Integer, Method, Real
 
 @dataclass(frozen=True)
 class Part(Real):
-    """A number, a Fraction, a multiple of 1 / n_clusters such as "0.95x", or a sequence of a number or Fraction per group.
+    """A number, a Fraction, or a multiple of 1 / n_clusters such as "0.95x"; or a sequence with one number for each group.
 
-    The algorithm itself checks the values of a sequence.
+    The algorithm checks the values of a sequence.
     """
 
     def _type(self):
@@ -34,7 +34,7 @@ class FRAC(Method):
     """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
 
     See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is the algorithm's fair assignment. The output ``nearest``
-    assigns every instance to the nearest centre, which gives up the fairness. The Clusterlets paper scored ``nearest``.
+    assigns every instance to the nearest centre and is not fair. The Clusterlets paper scored ``nearest``.
     """
 
     name = "FRAC"
@@ -52,8 +52,8 @@ class FRAC(Method):
             also=["balanced"],
             ladder=["0.9x", "0.95x", "0.98x", "balanced"],
             bound=PARTS,
-            meaning="Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced "
-            "stands; 0.95x is .95 times that.",
+            meaning="Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced "
+            "means 1 / n_clusters, and 0.95x means 0.95 / n_clusters.",
         ),
         "init": Choice(("random", "k-means++"), meaning="First centres."),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
@@ -78,10 +78,11 @@ class FRAC(Method):
         return rows_for_new(composition, new_totals, PARTS.value_of(tau, composition.shape[1]))
 
     def faults(self, n_clusters, **parameters):
-        faults, tau = super().faults(n_clusters, **parameters), parameters.get("tau", "balanced")
+        faults = super().faults(n_clusters, **parameters)
+        tau = parameters.get("tau", "balanced")
         if faults or not isinstance(tau, int | float | Fraction):
             return faults
-        # The algorithm has the same tolerance: a float that is meant as 1/n_clusters may be rounded up.
+        # A float that is meant as 1/n_clusters may be rounded up. The algorithm has the same tolerance.
         if Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, n_clusters):
             return []
         return [f"tau: {tau}; with {n_clusters} clusters it must be a number from 0 to 1/{n_clusters}, or balanced"]

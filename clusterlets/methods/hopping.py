@@ -1,11 +1,11 @@
-"""Base classes of the matchers that hop from clusterlet to clusterlet. Having no ``name``, they are not methods themselves."""
+"""Base classes of the matchers that hop from clusterlet to clusterlet. They have no ``name`` and so are no methods."""
 
 from clusterlets.methods import Choice, Integer, Matcher
 
 _SCOPE = Choice(
     ("last", "cluster", "published"),
-    meaning="What a candidate is measured against: the clusterlet that was added last, or the whole cluster so far; "
-    "published does what the authors' code does, its departures from the paper included.",
+    meaning="What a candidate is compared with: the clusterlet that was added last, or the whole cluster so far. The "
+    "value published follows the authors' code, even where that departs from the paper.",
 )
 
 

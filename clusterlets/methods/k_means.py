@@ -1,12 +1,12 @@
-"""Plain k-means, which ignores the groups. The price of fairness is measured against plain k-means."""
+"""Plain k-means, the reference for the price of fairness."""
 
 from clusterlets.methods import COMPILED, Method
 
 
 class KMeans(Method):
-    """Greedy k-means++ and Lloyd's rounds, one start; blind to the groups.
+    """Greedy k-means++ and Lloyd's rounds, with one start.
 
-    See :mod:`clusterlets.algorithms.kmeans`.
+    It ignores the groups. See :mod:`clusterlets.algorithms.kmeans`.
     """
 
     name = "k-means"

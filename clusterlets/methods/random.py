@@ -1,4 +1,4 @@
-"""A random partition into parts of equal size, fair on average and no more cohesive than the table itself."""
+"""A random partition into parts of equal size."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from clusterlets.methods import Method
 
 
 class Random(Method):
-    """Random parts of equal size: the labels are dealt out in turn, and then shuffled."""
+    """Random parts of equal size."""
 
     name = "random"
     role = "baseline"

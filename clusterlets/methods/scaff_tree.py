@@ -1,4 +1,4 @@
-"""A tree that learns the labels of plain k-means by splits that do not separate the groups; its leaves are the clusters."""
+"""A tree that learns the labels of plain k-means."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from clusterlets.methods import COMPILED, Method, Real
 class ScaffTree(Method):
     """A tree whose leaves are the clusters: it learns the labels of k-means by splits that do not separate the groups.
 
-    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are those of SCAFF, which is a classifier; using it for
+    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are those of SCAFF, a classifier; its use for
     clustering is our own adaptation. The estimator's ``predict`` assigns each instance to the nearest of
     ``cluster_centers_`` and does not use the tree.
     """
@@ -29,7 +29,7 @@ class ScaffTree(Method):
             grid=[0, 0.25, 0.5, 0.75, 0.9],
             ladder=[0.25, 0.5, 0.75, 0.9],
             trades_fairness=True,
-            meaning="Weight of the groups, from 0, the labels of k-means alone, to 1.",
+            meaning="Weight of the groups in the choice of splits. At 0, only the labels of k-means count.",
         ),
     }
     libraries = COMPILED
@@ -58,7 +58,7 @@ class ScaffTree(Method):
         n_features_in_: int
 
         def export_text(self, feature_names=None, decimals=2) -> str:
-            """The tree as lines of text that are indented by depth, in the style of scikit-learn's ``export_text``.
+            """The tree as indented lines of text, in the style of scikit-learn's ``export_text``.
 
             Parameters
             ----------

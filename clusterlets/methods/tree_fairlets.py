@@ -1,10 +1,10 @@
-"""Fairlets from a tree, then k-means of their means."""
+"""Fairlets that a random tree finds, and k-means of their means."""
 
 from clusterlets.methods import COMPILED, Integer, Method
 
 
 class TreeFairlets(Method):
-    """Small sets of instances with at least a given balance, from a random tree of boxes, and k-means of their means.
+    """Small sets of instances with at least a given balance, found by a random tree of boxes, and k-means of their means.
 
     See :func:`clusterlets.algorithms.tree_fairlets.tree_fairlets`.
     """

@@ -1,4 +1,4 @@
-"""VFC: soft k-means with a penalty on the divergence of the clusters' group shares, minimised through a variational bound."""
+"""VFC: soft k-means with a fairness penalty, minimised through a variational bound."""
 
 from clusterlets.methods import COMPILED, Integer, Method, Real
 
@@ -6,8 +6,8 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class VFC(Method):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
 
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not converge returns its last labels, and then
-    ``converged_`` is False and ``note_`` says so.
+    See :func:`clusterlets.algorithms.vfc.vfc`. If a run does not converge, it returns its last labels. Then ``converged_`` is
+    False, and ``note_`` says so.
     """
 
     name = "vfc"
@@ -24,7 +24,7 @@ class VFC(Method):
             trades_fairness=True,
             meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means.",
         ),
-        "lipschitz": Real(1e-9, 1_000_000_000, meaning="The first step's bound on the curvature; it grows where a step fails."),
+        "lipschitz": Real(1e-9, 1_000_000_000, meaning="Bound on the curvature in the first step; it grows if a step fails."),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
     }
     libraries = COMPILED

@@ -1,3 +1,3 @@
-"""Where results come from and what they cost: the manifest, accounts, versions, machine, and archive of a finished run."""
+"""Where results come from and what they cost: manifest, accounts, versions and archive."""
 
 import clusterlets.installation  # noqa: F401

@@ -1,6 +1,6 @@
-"""What the jobs cost. Each job ends its log with an account, a line that this module writes, reads and adds up.
+"""What the jobs cost. Each job ends its log with a line of JSON, its account, and this module adds the accounts up.
 
-The module loads no library besides the standard one, because many jobs take little longer than the start of Python.
+Only the standard library is imported, because many jobs take little longer than the start of Python.
 """
 
 import json
@@ -23,7 +23,7 @@ FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "second
 
 _ACCOUNT_PREFIX = "account: "
 _FIT_PREFIX = "fit: "
-# Steps that run only if a method needs their output, with the entry in ``needs`` of the method's grid.
+# Steps that run only if a method needs their output, with the name that the method's ``needs`` then contain.
 _NEED_OF_STEP = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
 
 
@@ -31,14 +31,14 @@ _NEED_OF_STEP = {"extract_clusterlets": "clusterlets", "sum_distances": "cluster
 
 
 def line(step: str, wall: float) -> str:
-    """The account that ends a job's log: CPU seconds (with child processes), ``wall`` seconds, peak memory, the time now."""
+    """The account of the job that this process runs, which took ``wall`` seconds so far."""
     seconds = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
     return _ACCOUNT_PREFIX + json.dumps({"step": step, **seconds, "memory_mb": memory, "ended": round(time.time(), 1)})
 
 
 def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:
-    """Write a line to a job's log with the status, time and memory of a :class:`clusterlets.grid.fitting.Fit`."""
+    """Write the status, time and memory of a :class:`clusterlets.grid.fitting.Fit` to the job's log."""
     row = {"dataset": dataset, "method": method, "k": k, "parameters": parameters, "seed": seed, "status": fit.status}
     row |= {"seconds": round(fit.seconds, 4), "memory_mb": round(fit.memory_mb, 1)}
     print(_FIT_PREFIX + json.dumps(row), file=sys.stderr)
@@ -49,7 +49,7 @@ def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: 
 
 @dataclass(frozen=True)
 class Accounts:
-    """The accounts of a grid's jobs, the lines of their fits, and how many logs were left out, by reason."""
+    """The accounts of a grid's jobs and of their fits, and the number of logs that were left out, by reason."""
 
     jobs: list[dict]
     fits: list[dict]
@@ -57,14 +57,14 @@ class Accounts:
 
     @property
     def span(self) -> dict[str, str | None]:
-        """When the first job began and the last one ended (UTC). The two may be from different runs of the workflow."""
+        """When the first job began and the last one ended (UTC), perhaps in different runs of the workflow."""
         if not self.jobs:
             return {"first_job_began": None, "last_job_ended": None}
         began = min(job["ended"] - job["wall_seconds"] for job in self.jobs)
         return {"first_job_began": _utc(began), "last_job_ended": _utc(max(job["ended"] for job in self.jobs))}
 
     def by_step(self) -> list[dict]:
-        """A row for each step, with the keys :data:`COLUMNS`; the step with the most CPU seconds comes first."""
+        """A row for each step, with the keys :data:`COLUMNS`. Steps with the most CPU seconds come first."""
         jobs_by_step: dict[str, list[dict]] = {}
         for job in self.jobs:
             jobs_by_step.setdefault(job["step"], []).append(job)
@@ -82,36 +82,36 @@ class Accounts:
 
 
 def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] = ()) -> Accounts:
-    """Read the accounts of the configured grid's jobs from folders of logs, no matter when the jobs ran.
+    """Read the accounts of the configured grid's jobs from folders of logs, whenever the jobs ran.
 
-    Logs of other datasets, configurations and blocks of seeds are left out. So are logs without an account: their jobs were
-    cut off, or ran with a version that wrote no accounts. Fits are read only from the first folder, which has the logs of the
-    grid itself. Rules in ``ignored_rules`` write the accounts or run later, so their logs would be those of an earlier run.
+    Logs of other datasets, configurations and blocks of seeds are left out. So are logs without an account, whose jobs did not
+    end. The first folder has the logs of the grid itself, and only its fits are read. The rules in ``ignored_rules`` write the
+    accounts or run later, so their logs would be of an earlier run.
     """
     path_parts, ignored_rules = _path_parts(config), set(ignored_rules)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
-    logs = [
-        (index, log, log.relative_to(folder)) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))
-    ]
-    for index, log, relative_path in logs:
-        rule, *parts = relative_path.with_suffix("").parts
+    logs = [(index, folder, log) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))]
+    for index, folder, log in logs:
+        rule, *parts = log.relative_to(folder).with_suffix("").parts
         if rule in ignored_rules:
             continue
-        if not (set(parts) <= path_parts and _NEED_OF_STEP.get(rule, "") in {"", *path_parts}):
+        is_needed = _NEED_OF_STEP.get(rule, "") in {"", *path_parts}
+        if not (set(parts) <= path_parts and is_needed):
             left_out["not of this grid"] += 1
             continue
         text = log.read_text(encoding="utf-8", errors="replace")
         account = parse(text)
-        if account:
-            jobs.append(account)
-            fits += parse_fits(text) if index == 0 else []
-        else:
+        if not account:
             left_out["without an account"] += 1
+            continue
+        jobs.append(account)
+        if index == 0:
+            fits += parse_fits(text)
     return Accounts(jobs, fits, left_out)
 
 
 def parse(log: str) -> dict | None:
-    """The account in a job's log, or None. If a retry appended another account, the last one counts."""
+    """The account in a job's log, or None. Of several, from retries, the last one counts."""
     accounts = [entry.removeprefix(_ACCOUNT_PREFIX) for entry in log.splitlines() if entry.startswith(_ACCOUNT_PREFIX)]
     try:
         return json.loads(accounts[-1]) if accounts else None
@@ -120,7 +120,7 @@ def parse(log: str) -> dict | None:
 
 
 def parse_fits(log: str) -> list[dict]:
-    """The fits in a job's log, as rows with the keys :data:`FIT_COLUMNS`. If a retry repeated a seed, its last fit counts."""
+    """The fits in a job's log, with the keys :data:`FIT_COLUMNS`. Of several fits of a seed, from retries, the last counts."""
     rows = {}
     for entry in log.splitlines():
         with suppress(json.JSONDecodeError, KeyError, TypeError):  # a method may print a line that looks like a fit
@@ -131,7 +131,7 @@ def parse_fits(log: str) -> list[dict]:
 
 
 def _path_parts(config: Mapping) -> set[str]:
-    """All names that the path of a log of this grid may contain below the folder of the rule."""
+    """The names that the paths of this grid's logs may contain below the folder of the rule, and the needs of its methods."""
     from clusterlets.grid.cells import cells  # imported late: writing an account must not load NumPy
 
     tables = config["tables"].values()

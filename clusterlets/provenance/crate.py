@@ -41,7 +41,7 @@ _CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 # RO-Crate 1.1 has no term for a checksum, but the vocabulary of workflow runs has one.
 _EXTRA_TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
-# Settings left out of the crate, because they follow from other settings or say where files are on one machine.
+# Settings that the crate omits, because they follow from others or say where files are on one machine.
 _OMITTED_SETTINGS = ("grids", "tables", "results", "mirror")
 # Media types of files that mimetypes may not know.
 _MEDIA_TYPES = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
@@ -50,9 +50,8 @@ _MEDIA_TYPES = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "ap
 def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
     """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
 
-    ``source`` holds the source files, ``own`` the user's own files, and ``results`` the results, by name in the archive, as
-    :mod:`clusterlets.provenance.packing` collects them. The archive has no raw data; the crate gives their addresses and
-    checksums. Needs the library ``rocrate``.
+    :mod:`clusterlets.provenance.packing` collects the source files, the user's own files and the results, by their names in the
+    archive. The archive has no raw data; the crate gives their addresses and checksums. Needs the library ``rocrate``.
     """
     from rocrate.rocrate import ROCrate
 
@@ -74,7 +73,7 @@ def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes]
 
 
 def faults(archive: Path) -> list[str]:
-    """The requirements of :data:`PROFILE` that an archive (ZIP) does not meet; empty if the archive is valid.
+    """The requirements of :data:`PROFILE` that an archive (ZIP) does not meet.
 
     Needs the libraries ``rocrate`` and ``roc-validator``, but no network.
     """
@@ -84,7 +83,7 @@ def faults(archive: Path) -> list[str]:
 
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / "cache"
-        # Put the context of RO-Crate 1.1, which rocrate ships, into the cache, so that the validator need not download it.
+        # The validator would download the context of RO-Crate 1.1, unless it is in this cache. rocrate has a copy.
         with CachedSession(str(cache), backend="sqlite", expire_after=-1) as session:
             response = CachedResponse(
                 request=CachedRequest(method="GET", url=_CONTEXT),
@@ -125,7 +124,7 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     if commit:
         properties["codeRepository"] = citation["repository-code"]
         label = f"git commit {commit['commit']}"
-        # "swh:" is Software Heritage's identifier of a commit, whichever site hosts it.
+        # Software Heritage's identifier of a commit (swh:) is the same for every site that hosts it.
         properties["identifier"] = f"{label}, with changes" if commit["dirty"] else [label, f"swh:1:rev:{commit['commit']}"]
     workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=properties)
     workflow["softwareRequirements"] = list(_add_software(crate, run))
@@ -137,8 +136,9 @@ def _add_software(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
     implementation, version = run.provenance["python"].split()
     applications = {f"https://www.python.org/#{version}": (implementation, version, "https://www.python.org/")}
     for name, versions in run.provenance["libraries"].items():
-        address = f"https://pypi.org/project/{name}/{versions['installed']}/"
-        applications |= {address: (name, versions["installed"], address)} if versions["installed"] else {}
+        if versions["installed"]:
+            address = f"https://pypi.org/project/{name}/{versions['installed']}/"
+            applications[address] = name, versions["installed"], address
     for identifier, (name, version, address) in applications.items():
         properties = {"@type": "SoftwareApplication", "name": name, "softwareVersion": version, "url": address}
         yield _add_entity(crate, identifier, properties)
@@ -170,7 +170,7 @@ def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
 
 
 def _add_raw_file(crate: "ROCrate", dataset: Mapping, file: Mapping, usage: str) -> "Entity":
-    """Add a raw file under its first address or, if scikit-learn ships the file, under a local identifier."""
+    """Add a raw file under its first address, or under a local identifier if it comes with scikit-learn."""
     properties = {
         "name": f"{dataset['name']}/{file['name']}",
         "description": f"{dataset['title']}. {usage}",
@@ -205,10 +205,11 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
-    """Add the results: every file, and the folder of the cells, with the cells as its parts."""
-    files = {}
-    for name, path in results.items():
-        files[name] = crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
+    """Add every file. Return the files and the folder of the cells, which has the cells as its parts."""
+    files = {
+        name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
+        for name, path in results.items()
+    }
     cells = [files.pop(name) for name in results if name.startswith(_CELLS)]
     for cell in cells:
         cell["name"] = cell.id.removeprefix(_CELLS)
@@ -220,7 +221,7 @@ def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"
 
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
     jobs, machine = run.provenance["jobs"], run.provenance["machine"]
-    # The profile accepts a time zone as an offset only, not as the letter Z.
+    # The profile accepts no time zone Z, only an offset.
     began, ended = (jobs[key].replace("Z", "+00:00") for key in ("first_job_began", "last_job_ended"))
     properties = {
         "name": f"Run of the workflow on {_number_of_datasets(run)}",
@@ -239,7 +240,7 @@ def _number_of_datasets(run: Run) -> str:
 
 
 def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
-    """Describe the crate as a whole: what a repository of archives shows about it."""
+    """Describe the crate as a whole, for the repository in which it is deposited."""
     root, ended = crate.root_dataset, run.provenance["jobs"]["last_job_ended"]
     crate.name = f"{citation['title']}, version {citation['version']}: a run on {_number_of_datasets(run)}"
     crate.description = (
@@ -275,9 +276,8 @@ def _add_author(crate: "ROCrate", author: Mapping[str, str]) -> "Entity":
 def _add_paper(crate: "ROCrate", paper: Mapping) -> "Entity":
     properties = {"@type": "ScholarlyArticle", "name": paper["title"]}
     properties |= {"datePublished": str(paper["year"])} if "year" in paper else {}
-    article = _add_entity(
-        crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment_id(paper["title"]), properties
-    )
+    identifier = f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment_id(paper["title"])
+    article = _add_entity(crate, identifier, properties)
     article["author"] = [_add_author(crate, author) for author in paper["authors"]]
     return article
 

@@ -1,4 +1,4 @@
-"""Where results come from: the software, its commit, and the machine. Two runs with equal results may differ in these."""
+"""The software, its commit, and the machine that made results."""
 
 import os
 import platform
@@ -17,21 +17,21 @@ LIBRARIES = (*libraries.MODULES, "snakemake")
 
 
 def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
-    """Python's version and, for each library, the installed version (None if it is missing) and the locked one."""
+    """The version of Python, and the installed version (or None) and the locked version of each library."""
     pins, available_versions = locked_versions(lock, names), installed(names)
     versions = {name: {"installed": available_versions.get(name), "locked": pin} for name, pin in pins.items()}
     return {"python": f"{platform.python_implementation()} {platform.python_version()}", "libraries": versions}
 
 
 def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
-    """The version of each available library: of a loaded one as it reports itself, of any other as installed."""
+    """The version of each available library. A loaded library is asked itself."""
     versions = {name: libraries.loaded().get(name) or _installed_version(name) for name in names}
     return {name: version for name, version in versions.items() if version}
 
 
 def check_libraries() -> None:
-    """Raise ClusterletsError if a library is not in its locked version; check nothing if jobs run in another environment."""
-    python = shutil.which("python")
+    """Raise ClusterletsError if a library is not in its locked version."""
+    python = shutil.which("python")  # runs the jobs, whose environment may be another one, which is not checked
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
         libraries.check_versions(installed())
 
@@ -44,7 +44,7 @@ def _installed_version(name: str) -> str | None:
 
 
 def source(checkout: Path = PACKAGE.parent) -> dict | None:
-    """The commit of the checkout, and whether tracked files differ from it; None without git or a repository."""
+    """The commit of the checkout, and whether tracked files differ from it. None without git or a repository."""
     top = _git(checkout, "rev-parse", "--show-toplevel")
     commit = _git(checkout, "rev-parse", "HEAD")
     if not commit or Path(top).resolve() != checkout.resolve():  # no repository, or a copy inside another one
@@ -53,7 +53,7 @@ def source(checkout: Path = PACKAGE.parent) -> dict | None:
 
 
 def user() -> str:
-    """The user name that git would write into a commit in the working directory; empty if none is set."""
+    """The user name that git would write into a commit in the working directory, or ""."""
     return _git(Path(), "config", "user.name")
 
 
@@ -66,7 +66,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def machine() -> dict:
-    """Processor, cores, memory and system of this machine, which on a cluster is the node that runs this step."""
+    """Processor, cores, memory and system of this machine. On a cluster, it is the node that runs this step."""
     return {
         **processor(),
         "cores": os.cpu_count(),
@@ -76,10 +76,9 @@ def machine() -> dict:
 
 
 def processor() -> dict[str, str | None]:
-    """The processor, and the code that libraries select for it: NumPy's instructions, Numba's target, OpenBLAS's kernel.
+    """The processor, and the code that NumPy, Numba and OpenBLAS select for it.
 
-    A value is None if its library is not installed or does not report it. Environment variables that make a library
-    select other code are taken into account.
+    A value is None if the library is missing or does not report it. Environment variables may change the selection.
     """
     return {
         "processor": _processor(),
@@ -91,7 +90,7 @@ def processor() -> dict[str, str | None]:
 
 
 def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor's model name on Linux (on ARM, the numbers of vendor and part); elsewhere, what the system reports."""
+    """The processor's model name; on ARM with Linux, the numbers of vendor and part."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     model_name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
     arm_numbers = re.findall(r"^CPU (implementer|part)\s*: (.+)$", text, re.MULTILINE)[:2]  # of the first core
@@ -117,9 +116,8 @@ def _numba_cpu() -> str | None:
 
 
 def _openblas_kernel() -> str | None:
-    """The kernel of the OpenBLAS library that NumPy has loaded."""
     try:
-        import numpy as np  # noqa: F401
+        import numpy as np  # noqa: F401  (it loads OpenBLAS)
         from threadpoolctl import threadpool_info
     except ImportError:
         return None

@@ -1,7 +1,7 @@
 """The libraries that results depend on, and the check that a process uses their locked versions.
 
-Jobs run again if their locked versions change, and the manifest lists the locked versions. So results of another version would
-look as if they came from the locked one.
+Fingerprints and the manifest contain the locked versions. So results of another version would look as if they came from the
+locked one.
 """
 
 import sys
@@ -31,7 +31,7 @@ def loaded() -> dict[str, str]:
 
 @contextmanager
 def require_locked() -> Iterator[None]:
-    """After the block, even if it fails, raise ClusterletsError if a loaded library is not in its locked version."""
+    """After a block, even if it fails, raise ClusterletsError if a loaded library is not in its locked version."""
     try:
         yield
     finally:
@@ -39,8 +39,8 @@ def require_locked() -> Iterator[None]:
 
 
 def check_versions(versions: Mapping[str, str], lock: Path = LOCK) -> None:
-    """Raise ClusterletsError if a version is not the locked one. Outside a checkout there is no lock, and all are accepted."""
-    if not lock.is_file():
+    """Raise ClusterletsError if a version is not the locked one."""
+    if not lock.is_file():  # outside a checkout
         return
     pins = locked_versions(lock, versions)
     wrong_versions = {name: version for name, version in versions.items() if version != pins[name]}

@@ -1,4 +1,4 @@
-"""The manifest of a results folder: hashes of the results that a rerun reproduces, and what the results were made from."""
+"""The manifest of a results folder: the hashes of the results, and what they were made from."""
 
 import hashlib
 import json
@@ -16,19 +16,19 @@ NAME = "manifest.json"
 PAGES = ("report.html", "leaderboard.html")
 _OWN_HASH = "sha256"
 
-# What a rerun reproduces, for each group of files. "numbers": the same bytes on every processor. "approximate": numbers within
-# a tolerance, because SciPy and LAPACK compute them. "figures": the same bytes with the same builds of the drawing libraries.
-# "sources": the same bytes, except where they say which address a file came from or where it is now.
+# What a rerun reproduces, for each group of files:
+# - numbers: the same bytes on every processor
+# - approximate: numbers within a tolerance, because SciPy and LAPACK compute them
+# - figures: the same bytes with the same builds of the drawing libraries
+# - sources: the same bytes, except where they name the place from which a file came or where it is now
 GROUPS = NUMBERS, APPROXIMATE, FIGURES, SOURCES = ("numbers", "approximate", "figures", "sources")
 _APPROXIMATE_FILES = {
     *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon", "intervals", "bayes")),
     "clusterings/projection",
 }
 
-# These settings only say where files are, and change no result.
-_LOCATIONS = ("results", "mirror")
-# Files at the top of a results folder that are not results.
-_NOT_RESULTS = {NAME, "README.md"}
+_LOCATIONS = ("results", "mirror")  # settings that only say where files are
+_NOT_RESULTS = {NAME, "README.md"}  # files at the top of a results folder
 # The JSON schema of a manifest. Users are told to remove files that a manifest names, so no name may point outside its folder.
 _OBJECTS_BY_NAME = {"type": "object", "additionalProperties": {"type": "object"}}
 _HASHES_BY_FILE = {
@@ -61,13 +61,26 @@ def make(
     processor: Mapping,
     user_files: Mapping[str, str],
 ) -> dict:
-    """The manifest, as a mapping. Equal results on the same machine have equal manifests.
+    """Make the manifest. Equal results on the same machine have equal manifests.
 
-    ``files`` are the results other than cells, relative to ``results``. The cells follow from ``settings``; one hash covers all
-    cells of a method on a dataset. ``datasets`` are the descriptions of the prepared tables, by id. ``locked`` holds the locked
-    version of each library, ``processor`` describes the machine, and ``user_files`` holds the SHA-256 of each file of the
-    user's own methods, by path. The hash of a page leaves out the block that says when and where the page was written. The last
-    key of the manifest holds the SHA-256 of all other keys and values.
+    The last key of the manifest holds the SHA-256 of all other keys and values.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of the results.
+    files : iterable of str
+        The results other than cells, relative to ``results``. The cells follow from ``settings``.
+    settings : mapping
+        The configuration.
+    datasets : mapping of str to mapping
+        The descriptions of the prepared tables, by id.
+    locked : mapping of str to str
+        The locked version of each library.
+    processor : mapping
+        What :func:`clusterlets.provenance.environment.processor` returns.
+    user_files : mapping of str to str
+        The SHA-256 of each file of the user's own methods, by path.
     """
     digests = {file: _hash(results / file) for file in files}
     digests |= {folder: _hash_of_cells(results, names) for folder, names in cells_by_folder(settings).items()}
@@ -86,7 +99,7 @@ def make(
 
 
 def cells_by_folder(settings: Mapping) -> dict[str, list[str]]:
-    """Paths of the configured cells, by folder (``runs/<dataset>/<method>/``); one hash covers all cells of a folder."""
+    """Paths of the configured cells, by folder (``runs/<dataset>/<method>/``). One hash covers all cells of a folder."""
     folders = defaultdict(list)
     for cell in cells(settings):
         folders[f"runs/{cell.dataset}/{cell.method}/"].append(cell.path)
@@ -94,7 +107,7 @@ def cells_by_folder(settings: Mapping) -> dict[str, list[str]]:
 
 
 def group_of(file: str) -> str:
-    """The group of a result, one of :data:`GROUPS`, by the path of the result below the results folder."""
+    """The group of a result, one of :data:`GROUPS`. ``file`` is its path below the results folder."""
     path = PurePosixPath(file)
     if path.suffix in (".pdf", ".png", ".svg"):
         return FIGURES
@@ -104,15 +117,14 @@ def group_of(file: str) -> str:
 
 
 def _identity(description: Mapping) -> dict:
-    """What identifies a table. A user's own table, whose file may change, also has the SHA-256 of its file."""
-    keys = ("fingerprint", "scaling", "rows", "features", "groups", "source_sha256")
+    keys = ("fingerprint", "scaling", "rows", "features", "groups", "source_sha256")  # the last only of a user's own table
     return {key: description[key] for key in keys if key in description}
 
 
 def without_provenance(page: bytes) -> bytes:
-    """A page without the content of the block that says when, where and how fast it was made: equal for equal results.
+    """A page without the content of the block that says when, where and how fast it was made.
 
-    The comments around the block stay, so a page without these comments, or with two such blocks, differs.
+    The comments around the block stay, so a page without them, or with two such blocks, has another hash.
     """
     return _PROVENANCE.sub(rb"\1\2", page)
 
@@ -124,19 +136,19 @@ def _hash(path: Path) -> str:
 
 
 def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
-    """Hash of what ``sha256sum`` prints for these cells in the results folder, sorted by name."""
+    """Hash of what ``sha256sum`` prints for these cells, sorted by name."""
     lines = (f"{hash_of_file(results / name)}  {name}\n" for name in sorted(names))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _hash_of_manifest(manifest: Mapping) -> str:
-    """Hash of a manifest without the hash that it contains; the layout of the JSON file does not matter."""
+    """Hash of a manifest without its own hash. The layout of the JSON file does not matter."""
     hashed_entries = {key: value for key, value in manifest.items() if key != _OWN_HASH}
     return hashlib.sha256(json.dumps(hashed_entries, sort_keys=True).encode()).hexdigest()
 
 
 def read(path: Path) -> dict:
-    """Read a manifest; ClusterletsError if there is none or it is damaged."""
+    """Read a manifest. Raises ClusterletsError if there is none or it is damaged."""
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         fault = _find_fault(manifest)
@@ -144,7 +156,7 @@ def read(path: Path) -> dict:
             fault = "it does not match its own SHA-256"
     except (FileNotFoundError, NotADirectoryError):
         raise ClusterletsError(f"There is no {path}. A finished run of the workflow writes it.") from None
-    except (ValueError, RecursionError) as error:  # a number with too many digits is a ValueError too
+    except (ValueError, RecursionError) as error:  # of JSON, encoding, numbers with too many digits, or deep nesting
         fault = str(error)
     if fault:
         raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again, which rewrites it.")
@@ -152,8 +164,8 @@ def read(path: Path) -> dict:
 
 
 def _find_fault(content: object) -> str:
-    """What is wrong with the structure of a manifest, in a few words; empty if nothing is."""
-    from jsonschema import Draft202012Validator  # imported late: a run that only writes a manifest does not need it
+    """What is wrong with the structure of a manifest, or ""."""
+    from jsonschema import Draft202012Validator  # imported late: writing a manifest does not need it
 
     if _depth(content) > _MAX_DEPTH:
         return f"its content is nested more than {_MAX_DEPTH} deep"
@@ -168,7 +180,7 @@ def _depth(value: object) -> int:
 
 
 def hashes(manifest: Mapping) -> dict[str, str]:
-    """The SHA-256 of every result in a manifest, in any group: by file or, for cells, by folder (``.../``)."""
+    """The SHA-256 of every result in a manifest, by file, or by folder (``.../``) for cells."""
     return {name: digest for group in manifest["files"].values() for name, digest in group.items()}
 
 
@@ -182,10 +194,19 @@ def files(manifest: Mapping) -> list[str]:
 class Check:
     """The files of a results folder that do not match its manifest, by their paths below the folder.
 
-    ``checked`` is the number of results in the manifest. If all cells of a method on a dataset are intact but come from another
-    run, ``changed`` names their folder (``.../``). ``extra`` files are no fault: an earlier, larger grid left them in the
-    folder, and nothing reads them. ``own`` are the paths of the user's own tables and methods that changed after the results
-    were made from them. If such a file is missing, it counts as unchanged, because the results may have been copied elsewhere.
+    Attributes
+    ----------
+    checked : int
+        Number of results in the manifest.
+    missing : list of str
+        Results that the folder lacks.
+    changed : list of str
+        Results with other bytes. If all cells of a folder are intact but from another run, it names the folder (``.../``).
+    extra : list of str
+        Files that an earlier, larger grid left. Nothing reads them, so they are no fault.
+    own : list of str
+        The user's own tables and methods that have changed since. A missing one is no fault, because the results may have been
+        copied to another place.
     """
 
     checked: int
@@ -200,7 +221,7 @@ class Check:
 
 
 def check(results: Path) -> Check:
-    """Compare a results folder with its own manifest, which omits intermediate files because they carry their own hashes."""
+    """Compare a results folder with its manifest. Intermediate files are not in it: they carry their own hashes."""
     manifest = read(results / NAME)
     if _OWN_HASH not in manifest or not hashes(manifest):
         fault = "lists no file" if _OWN_HASH in manifest else "has no hash of its own"
@@ -222,7 +243,7 @@ def check(results: Path) -> Check:
 
 
 def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:
-    """The cells that do not match their own hash or name; the folder, if all cells are intact but do not match ``digest``."""
+    """The damaged cells of a folder. If all are intact but do not match ``digest``, the folder itself."""
     present = [name for name in names if (results / name).is_file()]
     is_complete = len(present) == len(names)
     if is_complete and _hash_of_cells(results, names) == digest:
@@ -231,12 +252,12 @@ def _changed_cells(results: Path, folder: str, names: list[str], digest: str | N
 
 
 def user_files(manifest: Mapping) -> dict[str, str]:
-    """SHA-256 of each file of the user's own methods, by its path from the working directory."""
+    """SHA-256 of each file of the user's own methods, by path from the working directory."""
     return manifest.get("user_files", {})
 
 
 def _results_in(results: Path, expected_files: Iterable[str]) -> Iterator[str]:
-    """Files at the top of the results folder and in the folders that hold expected files, except for hidden files."""
+    """Files at the top of the results folder and in the folders of expected files. Hidden files are left out."""
     folders = {PurePosixPath(file).parts[0] for file in expected_files if "/" in file}
     paths = [path for path in results.glob("*") if path.name not in _NOT_RESULTS]
     paths += [path for folder in folders for path in (results / folder).rglob("*")]

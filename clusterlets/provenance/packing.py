@@ -1,4 +1,4 @@
-"""A finished run as files: what to pack of its results and of the checkout that made them, and the archive itself."""
+"""Pack a finished run: its results, the checkout that made them, and the user's own files."""
 
 import csv
 import hashlib
@@ -41,12 +41,12 @@ class Run:
 
 
 def read(results: Path, agent: str) -> Run:
-    """Read the run of a results folder. ``agent`` is the name of the person who ran it, which no file there holds.
+    """Read the run of a results folder. ``agent`` is the name of the person who ran it.
 
     Raises
     ------
     ClusterletsError
-        If it is not finished or does not match its manifest, or if its manifest and its accounts are from two runs.
+        If the run is not finished or does not match its manifest, or if manifest and accounts are from two runs.
     """
     check = manifest.check(results)
     if not check.passed:
@@ -74,14 +74,15 @@ def read(results: Path, agent: str) -> Run:
 
 
 def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dict[str, bytes]:
-    """What a run needs from the checkout, by name, at the run's commit.
+    """What a run needs from the checkout, by name, at the commit of the run.
 
-    If that is unknown, or if files had uncommitted changes, the files are taken as they are now.
+    ``source`` is what :func:`clusterlets.provenance.environment.source` returned in the run. If it names no commit, or
+    uncommitted changes, the files are taken as they are now.
 
     Raises
     ------
     ClusterletsError
-        If this checkout does not have the run's commit.
+        If this checkout does not have the commit.
     """
     if source is None or source["dirty"]:
         paths = (path for name in SOURCE for path in (checkout / name, *(checkout / name).rglob("*")))
@@ -106,7 +107,7 @@ def own_files(run: Run) -> dict[str, bytes]:
     Raises
     ------
     ClusterletsError
-        If one is missing, as the archived workflow could not be run again.
+        If a file cannot be read: nobody could repeat the archived run.
     """
     contents = {path: text.encode() for path, text in run.provenance["configfiles"].items()}
     for path in manifest.user_files(run.manifest):
@@ -121,20 +122,20 @@ def own_files(run: Run) -> dict[str, bytes]:
 
 
 def _name_in_archive(path: str) -> str:
-    """A name for a path: the path itself, unless it leaves the folder or holds characters that URLs escape."""
+    """The path itself, or another name if it leaves the folder or holds characters that URLs escape."""
     if re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", path, re.ASCII):
         return path
     return f"{hashlib.sha256(path.encode()).hexdigest()[:8]}_{re.sub(r'[^A-Za-z0-9.-]', '_', Path(path).name)}"
 
 
 def result_files(run: Run) -> dict[str, Path]:
-    """The manifest, every file that it promises, and the accounts, by their names in the archive."""
+    """The manifest, every file that it lists, and the accounts, by their names in the archive."""
     accounts = [f"{_ACCOUNTS}/{path.name}" for path in sorted((run.results / _ACCOUNTS).iterdir())]
     return {RESULTS + name: run.results / name for name in (manifest.NAME, *manifest.files(run.manifest), *accounts)}
 
 
 def pack(contents: Mapping[str, bytes | Path]) -> bytes:
-    """A ZIP, with folders, whose bytes depend only on what it holds: its names are sorted and share one timestamp."""
+    """A ZIP whose bytes depend only on its contents: names are sorted, and all have the same time."""
     folders = {f"{folder}/": b"" for name in contents for folder in PurePosixPath(name).parents if folder.name}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -146,23 +147,23 @@ def pack(contents: Mapping[str, bytes | Path]) -> bytes:
 
 
 def personal_contents(run: Run) -> dict[str, str]:
-    """What the archive reveals about the rows of each of the user's own tables, as text, by the table's id.
+    """What the archive reveals about the rows of each of the user's own tables, in words, by the table's id.
 
-    A deposit is public, and the archive leaves out the table itself, but not everything that follows from its rows.
+    The archive leaves out the tables themselves. But results follow from their rows, and the archive may become public.
     """
     projection = run.results / "clusterings" / "projection.csv"
-    rows: dict[str, set[str]] = {}
+    drawn_rows: dict[str, set[str]] = {}
     if projection.is_file():
         with projection.open(encoding="utf-8", newline="") as file:
             for line in csv.DictReader(file):
-                rows.setdefault(line["dataset"], set()).add(line["row"])
+                drawn_rows.setdefault(line["dataset"], set()).add(line["row"])
     contents = {}
     for dataset, settings in run.manifest["settings"]["tables"].items():
         if "path" in settings and dataset in run.manifest["datasets"]:
             groups = run.manifest["datasets"][dataset]["groups"]
             columns = " and ".join(settings.get("sensitive", []))
             contents[dataset] = f"the values of {columns} with their counts ({counted(len(groups), 'group')})"
-            if n_rows := len(rows.get(dataset, ())):
+            if n_rows := len(drawn_rows.get(dataset, ())):
                 contents[dataset] += (
                     f", and, for {counted(n_rows, 'row')} by number, the group, the cluster and two coordinates that follow "
                     f"from the features ({RESULTS}clusterings/projection.csv)"

@@ -1,4 +1,4 @@
-"""The search for the method that suits a table, and for the cheapest clustering within a limit (:func:`tune`)."""
+"""The search for the cheapest clustering of a table within limits: :func:`tune`."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ COLUMNS = [
 
 
 class Tuned(pd.DataFrame):
-    """The result of :func:`tune`: one row per configuration, with its best run, the recommended one first.
+    """The result of :func:`tune`: one row per configuration, with its best run. The first row is the recommended run.
 
     docs/choosing.md explains the columns.
 
@@ -59,8 +59,8 @@ class Tuned(pd.DataFrame):
     def best(self) -> dict[str, Any]:
         """The recommended run: method, parameters, seed and its scores.
 
-        Among the runs that have the requested clusters and keep the limit, this is the one with the lowest cost. If there is
-        no such run, it is the one with the smallest deviation.
+        It has the lowest cost of all runs that keep the limit with the requested number of clusters. If there is no such run,
+        it is the run with the smallest deviation.
 
         Raises
         ------
@@ -81,21 +81,18 @@ class Tuned(pd.DataFrame):
         return self.candidate(best).estimator(self.task.n_clusters, best["seed"])
 
     def candidate(self, run: Mapping[str, Any]) -> "Candidate":
-        """The candidate (method and parameters) that a run belongs to."""
-        return next(
-            candidate
-            for candidate in self.plan
-            if (candidate.method, in_words(candidate.parameters)) == (run["method"], run["parameters"])
-        )
+        """The candidate of which this is a run."""
+        key = run["method"], run["parameters"]
+        return next(candidate for candidate in self.plan if (candidate.method, in_words(candidate.parameters)) == key)
 
     def recommendation(self) -> str:
-        """A text that says which run to repeat, what it costs, and how it compares with others."""
+        """A text on the recommended run: what it costs, and how it compares with others."""
         return recommendation.sentences(self)
 
     def plot(self, path: str | None = None):
-        """Plot price against the largest deviation, with one labelled point per configuration.
+        """Plot the price of each configuration against its largest deviation.
 
-        If ``path`` is given, the figure is also written there, as PNG, PDF or SVG.
+        If ``path`` is given, the figure is also written to this PNG, PDF or SVG file.
 
         Returns
         -------
@@ -136,8 +133,8 @@ def tune(
 ) -> Tuned:
     """Search for the cheapest clustering within limits of unfairness. Ctrl-C ends the search and returns the finished runs.
 
-    fair-limit is tried first, with the limits. Then every other method is tried with one seed. The configurations that come
-    close to the limits and to the lowest cost get more seeds.
+    fair-limit is tried first. Then every other method is tried with one seed. Configurations that come close to the limits and
+    to the lowest cost get more seeds.
 
     Parameters
     ----------
@@ -148,24 +145,24 @@ def tune(
     n_clusters : int
         Number of clusters, at least 2.
     max_deviation : float or mapping of str to float
-        Limit, from 0 to 1, on the difference between a group's share in a cluster and in the table; by default 0.02. If
-        there are several sensitive columns, the limit holds for each of them. A mapping gives every column its own limit.
+        Limit, from 0 to 1, on the difference between a group's share in a cluster and in the table; by default 0.02. It holds
+        for each sensitive column. A mapping gives every column its own limit.
     min_cluster_size : int
         Smallest number of rows in a cluster.
     shares, min_ratio
         Other kinds of limits, instead of ``max_deviation``. :class:`clusterlets.FairLimit` explains them.
     minutes : float
-        Wall time for all fits together. A fit that still runs at its end is stopped. More minutes can only lower the cost.
+        Wall time for all fits together. A fit that still runs then is stopped. More minutes can only lower the cost.
     methods_tried : sequence of str or None
-        Names from :func:`clusterlets.methods.names`, at least one besides k-means. By default all methods except those that
-        cannot answer: B and D, whose clusters may overlap, fair-lloyd, which has another aim, and random labels.
+        Names from :func:`clusterlets.methods.names`, at least one besides k-means. By default all methods except B and D, whose
+        clusters may overlap, fair-lloyd, which has another aim, and random labels.
     n_seeds : int
         Maximum number of fits per configuration, each with a different seed.
     random_state : int
         The first seed. The others are the next whole numbers.
     progress : callable or None
-        Called before each fit with three arguments: the number of finished fits, the number of planned fits, and a text that
-        describes the next fit and the best price so far.
+        Called before each fit with the number of finished fits, the number of planned fits, and a text on the next fit and the
+        best price so far.
 
     Returns
     -------
@@ -211,7 +208,7 @@ def tune(
 
 
 def _rank(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interrupted: bool) -> Tuned:
-    """The result of the search: the configurations of these runs, and those that were not tried."""
+    """The result of the search. Configurations without a run get a row that says so."""
     tried = {(run["method"], run["parameters"]) for run in runs}
     note = "interrupted" if interrupted else "the time was over"
     untried = [trials.row(candidate, task, None, Fit(trials.NOT_TRIED, note)) for candidate in plan]
@@ -228,11 +225,10 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["method", "parameters"]
     keeps_limit = runs["keeps"]
-    # Runs that keep the limit are ordered by price, others by deviation. If runs tie after rounding, the first one tried wins.
-    second = runs["price"].where(keeps_limit, runs["deviation_max"].mask(runs["price"].isna())).round(9)
-    ranked = (
-        runs.assign(first=~keeps_limit, second=second).sort_values(["first", "second"], kind="stable").drop_duplicates(keys)
-    )
+    # Runs that keep the limit are ordered by price, others by deviation. Of equal runs, the first one tried wins.
+    price_or_deviation = runs["price"].where(keeps_limit, runs["deviation_max"].mask(runs["price"].isna())).round(9)
+    ranked = runs.assign(first=~keeps_limit, second=price_or_deviation).sort_values(["first", "second"], kind="stable")
+    best_runs = ranked.drop_duplicates(keys)
     summaries = runs.groupby(keys, sort=False).agg(
         runs=("status", lambda statuses: int((statuses != trials.NOT_TRIED).sum())),
         kept=("keeps", "sum"),
@@ -240,7 +236,7 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
         statuses=("status", leaderboard.count_statuses),
         seconds=("seconds", "sum"),
     )
-    table = ranked.drop(columns="seconds").merge(summaries.reset_index(), on=keys)
+    table = best_runs.drop(columns="seconds").merge(summaries.reset_index(), on=keys)
     on_front = leaderboard.is_on_front(table.loc[table["price"].notna(), ["deviation_max", "price"]])
     table["on_front"] = on_front.reindex(table.index, fill_value=False)
     table["role"] = [methods.get(name).role for name in table["method"]]

@@ -1,4 +1,4 @@
-"""The plot of the configurations that ``tune`` tried: price against largest deviation, with the front as a line."""
+"""The plot of the configurations that ``tune`` tried: price against largest deviation."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -26,18 +26,18 @@ _HALO = withStroke(linewidth=1.8, foreground="white")
 
 
 def draw(tuned: "Tuned") -> Figure:
-    """Draw one point per configuration with a price, labelled with method and parameters. Labels on the front are bold."""
+    """Draw a labelled point for each configuration with a price, and their front as a line. Labels on the front are bold."""
     priced = tuned[tuned["price"].notna()]
     if priced.empty:
         return empty_figure("Nothing to show: no fit has a result with a price.")
     styles = method_styles(sorted(set(tuned["method"])))
     figure, (axes,) = panels(1, per_row=1, height=5.2)
-    limit = tuned.task.requirement.bounds.get("max_deviation")
-    limit = None if limit is None or isinstance(limit, Mapping) else float(limit)
+    max_deviation = tuned.task.requirement.bounds.get("max_deviation")
+    limit = None if max_deviation is None or isinstance(max_deviation, Mapping) else float(max_deviation)
     set_root_axis(axes, 1.15 * max(priced["deviation_max"].max(), limit or 0, 0.01), _TICKS)
     highest = 1.08 * max(1.2, priced["price"].max())
     axes.set_yscale("log")
-    # The axis starts about 4 % of its length below a price of 1, or just below the lowest price if that is lower.
+    # The axis starts about 4 % of its length below a price of 1, or just below the lowest price.
     axes.set_ylim(min(highest**-0.04, 0.99 * priced["price"].min()), highest)
     set_round_ticks(axes.yaxis, 8)
     if limit is not None:
@@ -48,28 +48,21 @@ def draw(tuned: "Tuned") -> Figure:
     front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     n_without_price = len(tuned) - len(priced)
-    axes.set_title(
-        f"What fairness costs: {tuned.task.n_clusters} clusters"
-        + (f" ({n_without_price} without a price)" if n_without_price else "")
-    )
+    note = f" ({n_without_price} without a price)" if n_without_price else ""
+    axes.set_title(f"What fairness costs: {tuned.task.n_clusters} clusters{note}")
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
     handles = [Line2D([], [], color=styles[name][0], marker=styles[name][1], ls="", markersize=5, label=name) for name in names]
-    add_legend(
-        figure,
-        handles,
-        f"line: the front of what no configuration beats in both{'' if limit is None else '; dashed: the limit'}",
-        6,
-    )
+    add_legend(figure, handles, f"line: best trade-offs{'' if limit is None else '; dashed: the limit'}", 6)
     _label(axes, pd.concat([front, priced[~priced["on_front"]]]))
     return figure
 
 
 def _label(axes: Axes, points: pd.DataFrame) -> None:
-    """Label each point with its method and parameters, in the order of the rows.
+    """Label each point, in the order of the rows, where the label covers no point and no earlier label.
 
-    Each label is placed where it covers no point and no earlier label. If it moves up or down, a line joins it to its point.
+    If a label is not beside its point, a line joins the two.
     """
     axes.figure.draw_without_rendering()
     radius = _MARKER_RADIUS * axes.figure.dpi / 72
@@ -91,9 +84,9 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
 
 
 def _move_to_free_offset(text: Annotation, area: BboxBase, occupied: Sequence[Bbox]) -> tuple[float, float]:
-    """Move the text to the nearest offset at which it lies inside ``area`` and overlaps no occupied box.
+    """Move the text to the nearest offset at which it lies inside ``area`` and overlaps no occupied box. Return the offset.
 
-    Return that offset, in typographic points. If there is no such offset, the last offset that was tried is used.
+    Offsets are in typographic points. If none is free, the last one is used.
     """
     height = text.figure.get_size_inches()[1] * 72
     vertical_offsets = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]

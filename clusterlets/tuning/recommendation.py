@@ -17,9 +17,9 @@ _MAX_BOUND = 1.5  # times the cost of plain k-means; a looser bound says too lit
 
 
 def sentences(tuned: "Tuned") -> str:
-    """Which run to take and how good it is, what other limits cost, and which methods were not tried.
+    """Which run to take and how good it is, what other limits cost, and which methods gave no result.
 
-    InvalidInput if no run has a price.
+    Raises InvalidInput if no run has a price.
     """
     best, task = tuned.best(), tuned.task
     size = f" and at least {task.min_cluster_size} rows in each" if task.min_cluster_size > 1 else ""
@@ -53,18 +53,16 @@ def sentences(tuned: "Tuned") -> str:
 
 
 def _quality(best) -> list[str]:
-    # The sentence compares the cost with plain k-means, and may add the certificate.
     if best["price"] > _MAX_BOUND:
         return []
-    price = round(best["price"], 3)
-    sentence = f"At most {price - 1:.1%} above" if price >= 1 else f"{1 - price:.1%} below"
-    sentence += " the best plain k-means found"
-    gap = best["assignment_gap"]
-    return [f"{sentence}{f'; certificate at these centres: {gap:.2%}' if gap < _MAX_BOUND - 1 else ''}."]
+    price, gap = round(best["price"], 3), best["assignment_gap"]
+    difference = f"At most {price - 1:.1%} above" if price >= 1 else f"{1 - price:.1%} below"
+    certificate = f"; certificate at these centres: {gap:.2%}" if gap < _MAX_BOUND - 1 else ""
+    return [f"{difference} the best plain k-means found{certificate}."]
 
 
 def _comparison(tuned: "Tuned") -> str:
-    """A table of the lowest price known for the limits, half and twice the limits (if they have multiples), and no limit."""
+    """A table of the lowest known prices: within the limits, within multiples of them, and without a limit."""
     task, runs = tuned.task, tuned.runs
 
     def table_row(name: str, runs_within: pd.DataFrame, default: tuple[str, str, str]) -> tuple[str, ...]:

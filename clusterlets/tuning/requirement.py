@@ -1,4 +1,4 @@
-"""The limits that every cluster must keep: those of fair-limit and multiples of them, tested exactly in whole numbers."""
+"""The limits that every cluster must keep, and multiples of them, which are tested exactly."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from clusterlets.methods.fair_limit import FairLimit
 
 #: The method whose clusters keep the limits by construction.
 LIMITED = FairLimit.name
-#: A run that misses the limits, but keeps them when they are multiplied by this number, is a near miss.
+#: A run is a near miss if it misses the limits but keeps this multiple of them.
 NEAR_MISS = 1.5
 #: The multiples of the limits that every run is tested for, strictest first.
 MULTIPLES = (0.5, 1.0, NEAR_MISS, 2.0)
@@ -43,10 +43,10 @@ class Requirement:
 
     @classmethod
     def of(cls, sensitive_features, classes: np.ndarray, groups: np.ndarray, bounds: Mapping[str, Any]) -> "Requirement":
-        """The requirement for the bounds that are not None. If all are None, the largest deviation is limited to 0.02.
+        """Make a requirement of the bounds that are not None. If all are None, the largest deviation is limited to 0.02.
 
-        ``classes`` (K,) or (K, S) and ``groups`` (n,) are the encoded sensitive features. InvalidInput if fair-limit would
-        refuse the bounds, or if there are bounds of two kinds.
+        ``classes`` (K,) or (K, S) and ``groups`` (n,) are the encoded sensitive features. Raises InvalidInput if fair-limit
+        would refuse the bounds.
         """
         used_bounds = {name: value for name, value in bounds.items() if value is not None} or {"max_deviation": 0.02}
         max_deviation = used_bounds.get("max_deviation", 0)
@@ -62,7 +62,7 @@ class Requirement:
         return requirement
 
     def times(self, multiple: float) -> Mapping[str, Any]:
-        """The bounds with ``max_deviation`` times ``multiple``, at most 1. Other kinds of bounds are not changed."""
+        """The bounds, with ``max_deviation`` times ``multiple``, at most 1. Other kinds of bounds have no multiples."""
         value = self.bounds.get("max_deviation")
         if value is None:
             return self.bounds
@@ -71,7 +71,7 @@ class Requirement:
         return {"max_deviation": _capped_product(value, multiple)}
 
     def limits(self, multiple: float = 1.0) -> tuple[list[Limit], np.ndarray]:
-        """The limits of ``times(multiple)``, and the level of each group in each sensitive column (K, S)."""
+        """The limits that ``times(multiple)`` means, and the level of each group in each sensitive column (K, S)."""
         method = FairLimit()
         method.sensitive_columns = self.columns
         return method.limits(self.totals, range(len(self.totals)), **self.times(multiple))
@@ -88,7 +88,7 @@ class Requirement:
         return math.inf
 
     def compared(self) -> dict[str, float]:
-        """The multiples of the limits to compare, by their labels in a table. Only 1 if the bounds have no multiples."""
+        """The multiples of the limits that a recommendation compares, by their labels."""
         value = self.bounds.get("max_deviation")
         if value is None:
             return {"the limits": 1.0}
@@ -99,13 +99,14 @@ class Requirement:
     def delta(self, one_row: float) -> float:
         """The largest delta whose bounds imply the limits, rounded down to five significant digits; 0 if there is none.
 
-        The bounds are r (1 - delta) <= p <= r / (1 - delta), where r is a level's share in the table and p its share in a
-        cluster. A cluster may miss them by one row, which changes p by ``one_row``. The shares p of a cluster add up to 1.
+        The bounds are r (1 - delta) <= p <= r / (1 - delta) for the shares r of a level in the table and p in a cluster. A
+        cluster may miss them by one row, which is the share ``one_row`` of its rows.
         """
         r, least, most = self._share_intervals()
         least, most = np.minimum(r, least + one_row), np.maximum(r, most - one_row)
 
-        def implies(delta: float) -> bool:
+        def implies_limits(delta: float) -> bool:
+            # The shares of a cluster add up to 1, so the other levels' bounds also limit how far p can be from r.
             most_above = np.minimum(r * delta / (1 - delta), (1 - r) * delta)
             most_below = np.minimum(r * delta, (1 - r) * delta / (1 - delta))
             return bool((r + most_above <= most).all() and (r - most_below >= least).all())
@@ -113,12 +114,12 @@ class Requirement:
         low, high = 0.0, 1.0
         for _ in range(40):  # bisection, to within 1e-12
             middle = (low + high) / 2
-            low, high = (middle, high) if implies(middle) else (low, middle)
+            low, high = (middle, high) if implies_limits(middle) else (low, middle)
         factor = 10 ** (4 - math.floor(math.log10(low))) if low > 1e-9 else 1
         return math.floor(low * factor) / factor
 
     def _share_intervals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For every level: its share r in the table, and the smallest and largest share in a cluster that imply the limits."""
+        """Each level's share in the table, and an interval of its shares in a cluster. The intervals imply the limits."""
         limits, levels = self.limits()
         all_levels = [(column, int(level)) for column, codes in enumerate(levels.T) for level in np.unique(codes)]
         indices = {level: index for index, level in enumerate(all_levels)}
@@ -127,7 +128,7 @@ class Requirement:
         for limit in limits:
             index, fraction = indices[limit.column, limit.level], float(limit.fraction)
             if limit.of_level is not None:  # count of one level <= fraction * count of another level
-                # The ratio of two counts stays within its limit if each share changes by at most the factor ``root``.
+                # This ratio stays within its limit if each of the two shares changes by at most the factor ``root``.
                 other = indices[limit.column, limit.of_level]
                 root = math.sqrt(fraction * r[other] / r[index])
                 most[index], least[other] = min(most[index], r[index] * root), max(least[other], r[other] / root)

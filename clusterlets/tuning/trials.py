@@ -1,4 +1,4 @@
-"""Trial fits on one table within a time limit: what is tried, in which order, and the result of each."""
+"""Trial fits on one table within a time limit."""
 
 import math
 import signal
@@ -20,22 +20,22 @@ from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.parameters import SHARES
 from clusterlets.tuning.requirement import LIMITED, NEAR_MISS, Requirement
 
-#: Status of a configuration that was not tried, because no time was left or the user interrupted the search.
+#: Status of a configuration that the search did not reach.
 NOT_TRIED = "not_tried"
 #: Prices are relative to the cost of this method, plain k-means.
 REFERENCE = "k-means"
-#: Methods that cannot answer the question, with the reason. They are tried only if the user names them.
+#: Methods that are tried only if the user names them, with the reason.
 UNSUITABLE = {
     "B": "its clusters may overlap",
     "D": "its clusters may overlap",
     "fair-lloyd": "it does not look at shares",
     "random": "its clusters are random",
 }
-#: Share of the whole time that one fit may take. A fit of fair-limit may take all the time that is left.
+#: Share of the whole time that a fit may take. Only fair-limit may take all the time that is left.
 _MAX_SHARE_OF_TIME = 0.1
 #: A configuration that keeps the limit gets more seeds if it costs at most this many times the lowest cost.
 _CLOSE_RATIO = 1.1
-_MAX_COMPILE_SECONDS = 600.0  # for the first method: more than any machine needs
+_MAX_COMPILE_SECONDS = 600.0  # for the first method
 _SCORES = ("n_clusters", "smallest", "kmeans_cost")
 
 #: Called before each fit with the number of finished and of planned fits, and a text on the next fit and the best price so far.
@@ -69,7 +69,7 @@ class Task:
     plain_cost: float
 
     def keeps(self, run: Mapping[str, Any], multiple: float = 1.0) -> bool:
-        """Whether a run has the requested number of clusters, all large enough, and keeps the limits times ``multiple``."""
+        """Whether a run has the requested clusters, all large enough, and keeps the limits times ``multiple``."""
         is_complete = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
         return bool(is_complete and run["price"] > 0 and run["least_multiple"] <= multiple)
 
@@ -85,24 +85,25 @@ class Candidate:
         return " ".join(filter(None, (self.method, in_words(self.parameters))))
 
     def estimator(self, n_clusters: int, seed: int) -> ClusterletClustering | MethodClustering:
-        """The unfitted estimator. A matcher will return its configuration that comes closest to ``n_clusters`` clusters."""
+        """The unfitted estimator. A matcher searches for the configuration closest to ``n_clusters`` clusters."""
         if methods.get(self.method).role == "paper":
             return ClusterletClustering(n_clusters=n_clusters, matcher=self.method, random_state=seed, **self.parameters)
         return MethodClustering(self.method, n_clusters, parameters=dict(self.parameters), random_state=seed)
 
 
 def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
-    """The configurations in the order in which they are tried.
+    """The configurations, in the order in which they are tried.
 
-    First come fair-limit with the limits, plain k-means, and, for comparison, fair-limit with half and twice the limits. Then
-    come the other methods, fast ones first. A method with a ``delta`` gets the value that implies the limits. Any other method
-    gets a few values of the parameters that trade fairness for cost.
+    The order is: fair-limit with the limits, plain k-means, fair-limit with half and twice the limits (for comparison), and the
+    other methods, fast ones first. A method with a ``delta`` gets the value that implies the limits. Others get a few values of
+    the parameters that trade fairness for cost.
     """
-    delta = task.requirement.delta(one_row=task.n_clusters / len(task.X))  # share of one row in a cluster of average size
-    other_limits = [task.requirement.times(multiple) for multiple in task.requirement.compared().values() if multiple != 1]
-    limited_candidates = [Candidate(LIMITED, bounds) for bounds in (task.requirement.bounds, *other_limits) if LIMITED in names]
+    requirement, (rows, features) = task.requirement, task.X.shape
+    delta = requirement.delta(one_row=task.n_clusters / rows)  # share of one row in a cluster of average size
+    multiples = [multiple for multiple in requirement.compared().values() if multiple != 1]
+    limits = [requirement.bounds, *map(requirement.times, multiples)]
+    limited_candidates = [Candidate(LIMITED, bounds) for bounds in limits] if LIMITED in names else []
     other_candidates = []
-    rows, features = task.X.shape
     seconds = {name: methods.get(name)().seconds(rows, features, task.n_clusters) for name in names}
     for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (seconds[name], name)):
         parameters = methods.get(name).parameters
@@ -124,30 +125,35 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
     """Yield each run as soon as it is done: first one seed of every configuration, then more seeds of those that come close.
 
     A configuration comes close if its first run keeps the limit at a cost near the lowest, or misses the limit by little at a
-    lower cost. Each fit runs in a separate process, which is stopped at the time ``end`` (of ``time.monotonic``). ``end`` is
-    put off by the time that the first method takes to compile, so that compiling does not use up the time of the search.
+    lower cost. Each fit runs in a separate process, which is stopped at the time ``end`` (of ``time.monotonic``). The time that
+    the first method takes to compile is added to ``end``.
     """
     max_seconds = _MAX_SHARE_OF_TIME * max(0.0, end - time.monotonic())
     loaded_methods: set[str] = set()
     runs: list[dict] = []
 
-    def attempt(candidate: Candidate, seed: int, n_planned: int) -> dict:
+    def fit_candidate(candidate: Candidate, seed: int) -> Fit:
         nonlocal end
-        best = min((run["price"] for run in runs if task.keeps(run)), default=None)
-        progress(len(runs), n_planned, f"{candidate}{f'; best so far: {best:.3f} times plain k-means' if best else ''}")
         unsupported = methods.get(candidate.method)().unsupported(len(task.X), len(task.levels))
-        fit = Fit(UNSUPPORTED, unsupported) if unsupported else Fit(OK)
-        if fit.status == OK and candidate.method not in loaded_methods:
+        if unsupported:
+            return Fit(UNSUPPORTED, unsupported)
+        if candidate.method not in loaded_methods:
             started = time.monotonic()
-            fit = _load(candidate, end if runs else started + _MAX_COMPILE_SECONDS)
+            loading = _load(candidate, end if runs else started + _MAX_COMPILE_SECONDS)
             if not runs:
                 end += time.monotonic() - started
-        if fit.status == OK:
+            if loading.status != OK:
+                return loading
             loaded_methods.add(candidate.method)
-            seconds = end - time.monotonic()
-            seconds = seconds if candidate.method == LIMITED else min(seconds, max_seconds)
-            fit = _fit_within(seconds, lambda seed: scores_of(candidate, task, seed), seed)
-        runs.append(row(candidate, task, seed, fit))
+        seconds = end - time.monotonic()
+        if candidate.method != LIMITED:
+            seconds = min(seconds, max_seconds)
+        return _fit_within(seconds, lambda seed: scores_of(candidate, task, seed), seed)
+
+    def attempt(candidate: Candidate, seed: int, n_planned: int) -> dict:
+        best = min((run["price"] for run in runs if task.keeps(run)), default=None)
+        progress(len(runs), n_planned, f"{candidate}{f'; best so far: {best:.3f} times plain k-means' if best else ''}")
+        runs.append(row(candidate, task, seed, fit_candidate(candidate, seed)))
         return runs[-1]
 
     first_runs = []
@@ -177,7 +183,7 @@ def _is_close(task: Task, candidate: Candidate, run: Mapping, best: float) -> bo
 
 
 def _load(candidate: Candidate, end: float) -> Fit:
-    """Compile the method's code in a separate process, then load it in this process, so that all fits inherit it."""
+    """Compile the method's code in a separate process, then load it in this one, so that all fits inherit it."""
     X, groups = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
 
     def fit(seed: int) -> None:
@@ -192,7 +198,7 @@ def _load(candidate: Candidate, end: float) -> Fit:
 
 
 def _fit_within(seconds: float, fit: Callable[[int], Any], seed: int) -> Fit:
-    """The outcome of a fit in a separate process, which is ended after ``seconds`` by the clock."""
+    """The outcome of a fit in a separate process, which is stopped after ``seconds`` of wall time."""
     seconds = max(seconds, 0.001)
 
     def fit_with_alarm(seed: int):
@@ -206,11 +212,11 @@ def _fit_within(seconds: float, fit: Callable[[int], Any], seed: int) -> Fit:
 
 
 def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
-    """Fit a candidate, and return the scores that the ranking needs; O(n d) besides the fit."""
+    """Fit a candidate, and return the scores that the ranking needs. O(n d) besides the fit."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # on too few clusters; the scores hold their number
+        warnings.simplefilter("ignore", ConvergenceWarning)  # about too few clusters, which the scores show too
         fitted = candidate.estimator(task.n_clusters, seed).fit(task.X, sensitive_features=task.sensitive_features)
     report_options = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
     report = fairness_report(task.X, fitted.memberships_, task.sensitive_features, **report_options)
@@ -223,7 +229,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
 
 
 def row(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
-    """The row of a run. The price is NaN without a result, if clusters overlap, or if their number is not the requested one."""
+    """The row of a run. The price is NaN if there is no result, or if it has not the requested number of disjoint clusters."""
     run: dict[str, Any] = {"method": candidate.method, "parameters": in_words(candidate.parameters), "seed": seed}
     run |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
     run |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "least_multiple", "assignment_gap"), math.nan)
