@@ -15,7 +15,7 @@ def cell(tmp_path):
 
 
 def run(cell, exceeded, limits):
-    """Record, as the workflow does, that the cell ran under these limits and whether it exceeded one; returns its parameter."""
+    """Record whether the cell exceeded one of these limits, as the workflow does, and return its parameter of the rule."""
     parameter = exceeded_limits(cell, limits)
     record(cell, exceeded, limits, parameter)
     return parameter

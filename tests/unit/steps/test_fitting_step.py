@@ -1,4 +1,4 @@
-"""The step that fits a method: no method can change the table it gets, and a run keeps the best of its starts."""
+"""The step that fits a method protects the table, and keeps the best of several starts."""
 
 import json
 
@@ -27,7 +27,7 @@ class Halves(Method):
 
 
 def run_step(folder, X, entry, k, seeds, n_starts=1):
-    """Fit the method of a configuration's ``entry`` to a table of two groups; returns the pieces and labels that it writes."""
+    """Fit the method of a configuration's ``entry`` to a table of two groups, and return its pieces and labels."""
     save_arrays(folder / "data.npz", {"X": X, "groups": np.arange(len(X)) % 2, "group_names": np.array(["a", "b"])})
     data, pieces, labels = (str(folder / f"{name}.npz") for name in ("data", "pieces", "labels"))
     fit_method(data, json.dumps(entry), "table", k, "{}", seeds, 0, "{}", pieces, labels, starts=n_starts)
@@ -35,14 +35,14 @@ def run_step(folder, X, entry, k, seeds, n_starts=1):
 
 
 @pytest.mark.parametrize("is_random", [True, False])
-def test_a_fit_cannot_change_its_table(tmp_path, is_random):
+def test_a_fit_that_changes_its_table_fails(tmp_path, is_random):
     (tmp_path / "halves.py").write_text(HALVES_SOURCE.format(is_random=is_random))
     for block in run_step(tmp_path, np.arange(8.0)[:, None], {"path": str(tmp_path / "halves.py")}, 2, "0-2"):
         assert not block.values and set(block.failures) == {"0", "1", "2"}
         assert all(status == "failed" and "read-only" in note for status, note in block.failures.values())
 
 
-def test_a_run_keeps_the_best_of_its_starts_and_its_first_start_equals_a_run_with_one(tmp_path):
+def test_a_run_keeps_the_best_of_its_starts_and_the_first_of_them_equals_a_run_with_one_start(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
     costs = {}
     for n_starts in (1, 6):
