@@ -209,6 +209,26 @@ def test_of_many_clusters_only_the_twenty_that_deviate_most_are_listed(people, c
     assert re.search(r"^silhouette  -?0\.\d+   \(over rows, each in the nearest of its clusters;", output, re.MULTILINE)
 
 
+# Options that are refused for people.csv, by a part of the message.
+OPTION_ERRORS = {
+    "column 'job' holds": "--features age,job",
+    "-k 301 is more than the 300 rows": "-k 301",
+    "--clusters 301 is more than the 300 rows": "--clusters 301 --method frac",
+    "-k and --clusters ask for two things": "--clusters 4 -k 3",
+    "--hops has no effect with --clusters": "--clusters 4 --hops 2",
+    "(did you mean 'G-B'?)": "--matcher GB",
+    "--tau has no effect with --matcher G-B": "--tau 0.1",
+    "--matcher and --hops have no effect": "--method frac --matcher D --hops 1",
+    "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": "--method frac -k 4 --tau 0.3",
+    "take 2 or more": "-k 1",
+    "--sensitive names 'sex' twice": "--sensitive sex",
+    "--features names 'age' twice": "--features age,income,age",
+    "'delta' is given twice": "--method fair-flow --parameters delta=0.2 --parameters delta=0.3",
+    "'max-deviation' cannot be the name of a parameter": "--method fair-flow --parameters max-deviation=0.2",
+    "the separator 'ab' cannot separate cells": "--separator ab",
+    "must end in .png": "--plot people.bmp",
+    "must end in .html": "--report page.txt",
+}
 # Arguments that are refused, by a part of the message.
 ERRORS = {
     "there is no file": "nobody.csv --sensitive sex",
@@ -219,28 +239,7 @@ ERRORS = {
     "no column 'sxe' (did you mean 'sex'?)": "people.csv --sensitive sxe",
     "cannot be sensitive and a feature": "people.csv --sensitive age --features age,income",
     "--sensitive joined: 300 rows have 200 different values": "dates.csv --sensitive joined --method fair-limit",
-    **{
-        message: f"people.csv --sensitive sex {options}"
-        for message, options in {
-            "column 'job' holds": "--features age,job",
-            "-k 301 is more than the 300 rows": "-k 301",
-            "--clusters 301 is more than the 300 rows": "--clusters 301 --method frac",
-            "-k and --clusters ask for two things": "--clusters 4 -k 3",
-            "--hops has no effect with --clusters": "--clusters 4 --hops 2",
-            "(did you mean 'G-B'?)": "--matcher GB",
-            "--tau has no effect with --matcher G-B": "--tau 0.1",
-            "--matcher and --hops have no effect": "--method frac --matcher D --hops 1",
-            "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": "--method frac -k 4 --tau 0.3",
-            "take 2 or more": "-k 1",
-            "--sensitive names 'sex' twice": "--sensitive sex",
-            "--features names 'age' twice": "--features age,income,age",
-            "'delta' is given twice": "--method fair-flow --parameters delta=0.2 --parameters delta=0.3",
-            "'max-deviation' cannot be the name of a parameter": "--method fair-flow --parameters max-deviation=0.2",
-            "the separator 'ab' cannot separate cells": "--separator ab",
-            "must end in .png": "--plot people.bmp",
-            "must end in .html": "--report page.txt",
-        }.items()
-    },
+    **{message: f"people.csv --sensitive sex {options}" for message, options in OPTION_ERRORS.items()},
 }
 
 

@@ -226,6 +226,19 @@ def test_the_message_says_why_a_run_has_no_clusters(export):
     assert status == 1 and "infeasible" in error and "runs/iris/random/k200/seeds2-3.csv" in error
 
 
+def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(export):
+    # A cell of k-means with k = 4: seed 2 was stopped, and seed 3 has the clusters of k = 3.
+    for kind in ("pieces", "labels"):
+        path = f"{OUT}/{kind}/iris/k-means/k3/seeds2-3.npz"
+        block = SeedBlock.load(path)
+        values = {"k-means/3": block.values["k-means/3"]}
+        SeedBlock(values, failures={"2": ("timeout", "because")}).save(f"{OUT}/{kind}/iris/k-means/k4/seeds2-3.npz")
+    status_of_2, _, error = export("--method", "k-means", "-k", "4", "--seed", "2")
+    assert status_of_2 == 1 and "This run has no clusters: it is timeout, see " in error
+    status_of_3, output, _ = export("--method", "k-means", "-k", "4", "--seed", "3")
+    assert status_of_3 == 0 and output == export("--method", "k-means", "--seed", "3")[1]
+
+
 @pytest.fixture
 def rows(grid, monkeypatch):
     """The rows of all cells of the grid."""
@@ -236,7 +249,6 @@ def rows(grid, monkeypatch):
 @pytest.fixture
 def recover_clusters(grid, tmp_path, monkeypatch):
     """A function that runs recover-clusters on rows of runs.csv and returns its status and the tables that it wrote."""
-
     monkeypatch.chdir(grid)
     configuration = json.dumps(read_configuration("settings.json"))
 
@@ -246,7 +258,9 @@ def recover_clusters(grid, tmp_path, monkeypatch):
         table_paths = {name: tmp_path / f"{name}.csv" for name in ("composition", "projection")}
         arguments = [f"--{key}={value}" for key, value in {**options, **table_paths}.items()]
         status = command_line.main(["recover-clusters", *arguments])
-        return status, {name: pd.read_csv(path) for name, path in table_paths.items()} if status == 0 else {}
+        if status != 0:
+            return status, {}
+        return status, {name: pd.read_csv(path) for name, path in table_paths.items()}
 
     return run_step
 
@@ -260,19 +274,6 @@ def export_options(lines):
     return ["--method", first["matcher"], "--parameters", parameter, "--seed", str(first["seed"])]
 
 
-def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(export):
-    """As the k-means cell with k = 4, of which seed 2 was stopped, the test writes the clusters with k = 3."""
-    for kind in ("pieces", "labels"):
-        path = f"{OUT}/{kind}/iris/k-means/k3/seeds2-3.npz"
-        block = SeedBlock.load(path)
-        values = {"k-means/3": block.values["k-means/3"]}
-        SeedBlock(values, failures={"2": ("timeout", "because")}).save(f"{OUT}/{kind}/iris/k-means/k4/seeds2-3.npz")
-    status_of_2, _, error = export("--method", "k-means", "-k", "4", "--seed", "2")
-    assert status_of_2 == 1 and "This run has no clusters: it is timeout, see " in error
-    status_of_3, output, _ = export("--method", "k-means", "-k", "4", "--seed", "3")
-    assert status_of_3 == 0 and output == export("--method", "k-means", "--seed", "3")[1]
-
-
 def test_the_composition_counts_what_export_writes(recover_clusters, rows, export, tmp_path):
     status, tables = recover_clusters(rows)
     assert status == 0
@@ -282,11 +283,12 @@ def test_the_composition_counts_what_export_writes(recover_clusters, rows, expor
     for _, lines in by_method:
         export(*export_options(lines), "-o", str(tmp_path / "exported.csv"))
         exported = pd.read_csv(tmp_path / "exported.csv")
-        expected = pd.crosstab(exported["cluster"], iris.target_names[iris.target[exported["row"]]])[list(iris.target_names)]
+        group_of_line = iris.target_names[iris.target[exported["row"]]]
+        expected = pd.crosstab(exported["cluster"], group_of_line)[list(iris.target_names)]
         counts = lines.pivot(index="cluster", columns="group", values="count")[list(iris.target_names)]
         assert sorted(counts.to_numpy().tolist()) == sorted(expected.to_numpy().tolist())
-        sizes = counts.sum(axis=1)
-        assert sizes.is_monotonic_decreasing and (lines["dataset_share"].round(12) == round(1 / 3, 12)).all()
+        assert counts.sum(axis=1).is_monotonic_decreasing
+        assert lines["dataset_share"].to_numpy() == pytest.approx(1 / 3)
         assert (lines["share"] * lines["size"] - lines["count"]).abs().max() < 1e-9
 
 

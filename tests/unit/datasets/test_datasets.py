@@ -295,12 +295,23 @@ def test_the_csv_shortens_nothing():
     assert row["citation"] == "c" * 200 and row["groups"] == "2: a|b 1, c\nd 2" and row["fingerprint ok"] == "yes"
 
 
+def cells_of_table(text):
+    """For each row of the Markdown table in a text, the first cell and a list of the others."""
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    return {name: values for name, *values in lines}
+
+
 def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").touch()
-    people, breast = "{name: people, path: people.csv, sensitive: city}", "{name: breast, duplicates: keep, id: whole}"
-    entries = f"datasets: [iris, pima, {{name: pima, sensitive: age_group}}, {breast}, {people}]"
-    (tmp_path / "mine.yaml").write_text(f"{entries}\nseeds: {{count: 2}}\n")
+    entries = [
+        "iris",
+        "pima",
+        {"name": "pima", "sensitive": "age_group"},
+        {"name": "breast", "duplicates": "keep", "id": "whole"},
+        {"name": "people", "path": "people.csv", "sensitive": "city"},
+    ]
+    (tmp_path / "mine.yaml").write_text(json.dumps({"datasets": entries, "seeds": {"count": 2}}))
     (tmp_path / "results/prepared").mkdir(parents=True)
     description = DESCRIPTION | {
         "dataset": "iris",
@@ -313,13 +324,13 @@ def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_pa
     save_json(tmp_path / "results/prepared/iris.json", description)
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]
-    cells = {name: values for name, *values in lines}  # A dataset is in both tables; its cells in the second remain.
     listing, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
     for text in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched "):
         assert text in listing
-    assert cells["people.city"][0].startswith("people.csv, not") and cells["people.city"][1] == ""
-    assert all(len(cells[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
+    assert cells_of_table(listing)["people.city"][0].startswith("people.csv, not")
+    assert cells_of_table(listing)["people.city"][1] == ""
+    estimated = cells_of_table(estimate)
+    assert all(len(estimated[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
     assert "not been counted yet: whole, people.city. `snakemake data --cores 2 --configfile mine.yaml`" in estimate
 
 

@@ -134,21 +134,21 @@ def test_seeds_are_split_into_blocks_and_the_last_may_be_smaller():
 def test_a_random_stream_depends_on_each_of_its_parts_and_on_nothing_else():
     base = (0, "pima", 5, 3, EXTRACTION)
     different = [(1, *base[1:]), (0, "bank", *base[2:]), (0, "pima", 10, 3, EXTRACTION), (0, "pima", 5, 4, EXTRACTION)]
-    streams = {PARTITIONS, *(methods.get(name).stream_number() for name in methods.names())}
-    different += [(*base[:4], stream) for stream in streams]
+    other_steps = {PARTITIONS, *(methods.get(name).stream_number() for name in methods.names())}
+    different += [(*base[:4], step) for step in other_steps]
     draws = [random_stream(*parts).integers(2**63) for parts in [base, *different]]
     assert len(set(draws)) == len(draws)
     assert random_stream(*base).integers(2**63) == draws[0]
 
 
 def test_random_streams_never_change():
-    """Renumbered steps, a different hash or a different bit generator would silently change every result."""
+    # A different number, hash or bit generator would silently change every result.
     assert random_stream(0, "credit", 5, 0, EXTRACTION).integers(2**32, size=2).tolist() == [764375616, 2367990136]
     assert (EXTRACTION, PARTITIONS) == (0, 1)
-    numbers = {name: methods.get(name).stream_number() for name in methods.names()}
-    numbered = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
-    hashed = {"coreset": 1211071705, "fair-lp": 1248757585, "vfc": 1210134835}  # from their names, as all others are
-    assert numbers.items() >= (numbered | hashed).items()
+    stream_numbers = {name: methods.get(name).stream_number() for name in methods.names()}
+    chosen = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
+    hashes_of_names = {"coreset": 1211071705, "fair-lp": 1248757585, "vfc": 1210134835}
+    assert stream_numbers.items() >= (chosen | hashes_of_names).items()
 
 
 def test_plain_names_are_their_own_ids_and_have_the_papers_settings():
@@ -412,13 +412,14 @@ def test_the_default_configuration_and_the_schema_have_the_same_keys():
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
 
 
+# Words, and the values that they stand for.
 READ_AS = {
     **{"10": 10, "-1": -1, "+3": 3, "0": 0, "-0": 0, "0.0": 0, "-0.0": 0, "20.": 20, "2.0e+4": 20000, "1.0e-05": 1e-5},
     **{"0.5": 0.5, ".25": 0.25, "1.5E+300": 1.5e300, "true": True, "True": True, "false": False, "null": None, "~": None},
     **{"'010'": "010", '"no"': "no", "'1e5'": "1e5", "'true'": "true", "'a'": "a"},
     **{word: word for word in "plain a-b 1e e5 +-1 nan infinit tRUE y 1_a 5a _1 １".split()},
 }
-AMBIGUOUS = (
+REFUSED_WORDS = (
     "1_0 0x10 0b11 010 00 08 1:30 1:30.5 1e5 1e-05 1.5e5 01.5 -.5 inf -Infinity .inf -.INF .nan 1e400 1.0e+400 no Yes ON "
     "2021-01-31 1_ 1__0.5 +1_0"
 ).split()
@@ -440,7 +441,7 @@ def test_a_word_is_the_same_value_in_configurations_and_commands(tmp_path, word)
     assert parse_parameters(f"x={as_text(parsed)}") == {"x": value}
 
 
-@pytest.mark.parametrize("word", AMBIGUOUS)
+@pytest.mark.parametrize("word", REFUSED_WORDS)
 def test_a_word_that_can_be_misread_is_refused_in_configurations_and_commands(tmp_path, word):
     message = "can be misread; write numbers in digits|is no finite number"
     with pytest.raises(ClusterletsError, match=message):

@@ -42,7 +42,7 @@ def test_a_fit_that_changes_its_table_fails(tmp_path, is_random):
         assert all(status == "failed" and "read-only" in note for status, note in block.failures.values())
 
 
-def test_a_run_keeps_the_best_of_its_starts_and_the_first_of_them_equals_a_run_with_one_start(tmp_path):
+def test_a_run_keeps_the_best_of_its_starts_of_which_the_first_is_that_of_a_run_with_one(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
     costs = {}
     for n_starts in (1, 6):
