@@ -68,7 +68,15 @@ def write_finished_run(folder, provenance=PROVENANCE):
     descriptions = dict.fromkeys(SETTINGS["tables"], DATASET) | {"people": DATASET | {"source_sha256": "beef"}}
     (folder.parent / "mine.py").write_text(METHOD_SOURCE)
     user_hashes = {"mine.py": hashlib.sha256(METHOD_SOURCE.encode()).hexdigest()}
-    contents = manifest.make(folder, RESULT_FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {}, user_hashes)
+    contents = manifest.make(
+        folder,
+        RESULT_FILES,
+        settings=PROVENANCE["settings"],
+        datasets=descriptions,
+        locked={"numpy": "2.4.6"},
+        processor={},
+        user_files=user_hashes,
+    )
     (folder / "manifest.json").write_text(json.dumps(contents))
     (folder / "accounts").mkdir(exist_ok=True)
     (folder / "accounts" / "steps.csv").write_text("step,jobs\n")
@@ -238,7 +246,7 @@ def test_a_run_that_is_unfinished_or_was_changed_is_refused(message, tmp_path, m
     assert message in refusal(capsys)
 
 
-def test_without_the_name_of_who_ran_it_nothing_is_packed(tmp_path, monkeypatch, capsys):
+def test_without_the_name_of_an_agent_nothing_is_packed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, os.devnull)

@@ -7,7 +7,7 @@ from snakemake.cli import get_argument_parser
 
 from clusterlets.commands import why
 
-# As Snakemake prints its reasons and the parameters of a job.
+# Snakemake prints this text, and after it the parameters before and now.
 PARAMETERS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
 BEFORE = "0123456789abcdef storage.py:11111111 algorithms/matching/pinball.py:11111111 numpy==2.4.6"
 NOW = "0123456789abcdee storage.py:11111111 algorithms/matching/pinball.py:22222222 numpy==2.5.0"

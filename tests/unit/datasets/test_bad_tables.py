@@ -149,13 +149,20 @@ def test_text_columns_are_ignored_and_mentioned(read):
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, note"]
 
 
-def test_row_names_that_pandas_saved_are_left_out_and_mentioned(read, write_parquet):
+ROW_NUMBERS_REMARK = "left out: a column without a name, in which pandas saves row numbers"
+
+
+def test_row_numbers_that_pandas_saved_as_csv_are_left_out_and_mentioned(read):
     numbered = ",age,rich,city\n0,31,true,Rom\n1,45.5,false,Bonn\n2,29,true,Rom\n"
-    columns = {"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"], "__index_level_0__": [2, 0, 1]}
-    for table, remarks in (read(numbered), user_table.read(write_parquet(columns), ["city"])[:2]):
-        assert table.feature_names[0] == "age" and table.X[:, 0].tolist() == [31, 45.5, 29]
-        assert remarks == ["left out: a column without a name, in which pandas saves row numbers"]
+    table, remarks = read(numbered)
+    assert table.feature_names == ("age", "rich") and remarks == [ROW_NUMBERS_REMARK]
     assert read(numbered, features=["age"])[0].feature_names == ("age",)
+
+
+def test_row_numbers_that_pandas_saved_as_parquet_are_left_out_and_mentioned(write_parquet):
+    columns = {"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"], "__index_level_0__": [2, 0, 1]}
+    table, remarks, _ = user_table.read(write_parquet(columns), ["city"])
+    assert table.feature_names == ("age",) and remarks == [ROW_NUMBERS_REMARK]
 
 
 def table_with(name, cells, separator=","):
@@ -311,7 +318,10 @@ def test_a_file_of_an_unsupported_format_is_refused_unopened(tmp_path, monkeypat
 def test_parquet_is_the_same_table_as_csv(read, write_parquet):
     columns = {"age": [31, 45.5, 29], "rich": [True, False, True], "city": ["Rom", "Bonn", "Rom"]}
     assert fingerprint(user_table.read(write_parquet(columns), ["city"])[0]) == fingerprint(read(GOOD)[0])
-    path = write_parquet(columns | {"age": [31, None, 29]})
+
+
+def test_a_missing_number_in_parquet_is_named_by_its_row(write_parquet):
+    path = write_parquet({"age": [31, None, 29], "city": ["Rom", "Bonn", "Rom"]})
     with pytest.raises(ClusterletsError, match="people.parquet, row 2: column 'age' is empty"):
         user_table.read(path, ["city"])
 

@@ -1,4 +1,4 @@
-"""Duplicate rows: which rows count as duplicates, and who chooses whether they are left out."""
+"""Duplicate rows: which rows count as duplicates, and when they are left out."""
 
 import json
 

@@ -15,7 +15,7 @@ def cell(tmp_path):
 
 
 def run(cell, exceeded, limits):
-    """Record whether the cell exceeded one of these limits, as the workflow does, and return its parameter of the rule."""
+    """Do what the workflow does for a cell: get its parameter, and after the run record whether it exceeded a limit."""
     parameter = exceeded_limits(cell, limits)
     record(cell, exceeded, limits, parameter)
     return parameter

@@ -49,9 +49,8 @@ def test_the_tail_of_an_option_sums_the_probabilities_up_to_its_own():
 
 def test_the_last_digit_and_the_closeness_limit_agree_with_results_computed_by_hand():
     assert [last_digit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
-    assert closeness_limit("deviation_mean", 0.001) == 0.005 and closeness_limit("deviation_max_std", 0.2) == pytest.approx(
-        0.08
-    )
+    assert closeness_limit("deviation_mean", 0.001) == 0.005
+    assert closeness_limit("deviation_max_std", 0.2) == pytest.approx(0.08)
 
 
 def test_students_distribution_equals_that_of_scipy():
@@ -119,7 +118,7 @@ def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_
 
 
 def test_values_of_the_quantity_that_selects_a_run_are_reflected_at_our_best(runs):
-    """The paper's best run may beat ours."""
+    """So the forecast allows for a best run of the paper that beats ours."""
     own = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
     half = len(own.atoms) // 2
     assert own.atoms[half:] == pytest.approx(2 * own.atoms[0] - own.atoms[:half]) and (own.atoms[:half] >= own.atoms[0]).all()

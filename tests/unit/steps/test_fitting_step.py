@@ -30,7 +30,19 @@ def run_step(folder, X, entry, k, seeds, n_starts=1):
     """Fit the method of a configuration's ``entry`` to a table of two groups, and return its pieces and labels."""
     save_arrays(folder / "data.npz", {"X": X, "groups": np.arange(len(X)) % 2, "group_names": np.array(["a", "b"])})
     data, pieces, labels = (str(folder / f"{name}.npz") for name in ("data", "pieces", "labels"))
-    fit_method(data, json.dumps(entry), "table", k, "{}", seeds, 0, "{}", pieces, labels, starts=n_starts)
+    fit_method(
+        data,
+        method=json.dumps(entry),
+        dataset="table",
+        k=k,
+        parameters="{}",
+        seeds=seeds,
+        base_seed=0,
+        limits="{}",
+        pieces=pieces,
+        labels=labels,
+        starts=n_starts,
+    )
     return SeedBlock.load(pieces), SeedBlock.load(labels)
 
 
@@ -42,7 +54,7 @@ def test_a_fit_that_changes_its_table_fails(tmp_path, is_random):
         assert all(status == "failed" and "read-only" in note for status, note in block.failures.values())
 
 
-def test_a_run_keeps_the_best_of_its_starts_of_which_the_first_is_that_of_a_run_with_one(tmp_path):
+def test_a_run_keeps_the_best_of_its_starts(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
     costs = {}
     for n_starts in (1, 6):
@@ -50,7 +62,7 @@ def test_a_run_keeps_the_best_of_its_starts_of_which_the_first_is_that_of_a_run_
         costs[n_starts] = [pieces.values[f"k-means/{seed}"]["inertia"].sum() for seed in range(4)]
     stream_number = methods.get("k-means").stream
     streams = [[random_stream(0, "table", 7, seed, stream_number, start) for start in range(6)] for seed in range(4)]
-    inertia = np.array([[kmeans(X, 7, stream).inertia for stream in row] for row in streams])  # (seeds, starts)
+    inertia = np.array([[kmeans(X, 7, stream).inertia for stream in streams_of_seed] for streams_of_seed in streams])
     assert costs[1] == pytest.approx(inertia[:, 0]) and costs[6] == pytest.approx(inertia.min(axis=1))
     assert sum(costs[6]) < sum(costs[1])
 

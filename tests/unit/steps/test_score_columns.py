@@ -41,15 +41,30 @@ def iris(tmp_path, monkeypatch):
 def score_cell(X, matcher, hops):
     """Score a matcher with three seeds, and return the rows of its cell."""
     save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(NAMES, 50)})
-    cell_options = (json.dumps({"name": matcher}), "iris", 6, json.dumps({"hops": hops}), "{}", "0-2", 0, "{}")
-    inputs = {name: f"{name}.npz" for name in ("pieces", "labels", "distances")}
-    score_method(*cell_options, geometry="geometry.json", deviation="absolute", output="cell.csv", data="table.npz", **inputs)
+    score_method(
+        method=json.dumps({"name": matcher}),
+        dataset="iris",
+        k=6,
+        parameters=json.dumps({"hops": hops}),
+        settings="{}",
+        seeds="0-2",
+        base_seed=0,
+        limits="{}",
+        deviation="absolute",
+        geometry="geometry.json",
+        data="table.npz",
+        pieces="pieces.npz",
+        labels="labels.npz",
+        distances="distances.npz",
+        output="cell.csv",
+    )
     return read_cell("cell.csv")
 
 
 def matching_of(matcher, hops, pieces, seed):
     """Which clusterlets each cluster of a matcher holds: booleans with a row for each cluster."""
-    ((_, matching),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), pieces, None)
+    options = {"parameters": {"hops": hops}, "seeds": [seed], "base_seed": 0, "limits": Limits()}
+    ((_, matching),) = match(get(matcher), "iris", 6, **options, pieces=pieces, partitions=None)
     return matching.result
 
 
@@ -82,8 +97,9 @@ def test_the_sample_of_rows_depends_only_on_the_dataset_and_has_at_most_2000_row
 
 @pytest.mark.parametrize(("matcher", "hops"), [("G-B", 2), ("G-D", 2), ("D", 3), ("B", 3)])
 def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, matcher, hops):
-    extract_clusterlets("table.npz", "iris", 6, "0-2", 0, "pieces.npz", "labels.npz")
-    sum_distances("table.npz", "iris", "labels.npz", 0, "distances.npz")
+    table = {"data": "table.npz", "dataset": "iris", "base_seed": 0}
+    extract_clusterlets(**table, k=6, seeds="0-2", pieces="pieces.npz", labels="labels.npz")
+    sum_distances(**table, labels="labels.npz", output="distances.npz")
     rows = score_cell(iris.X, matcher, hops)
     pieces, labels = SeedBlock.load("pieces.npz"), SeedBlock.load("labels.npz")
     for row in rows:
