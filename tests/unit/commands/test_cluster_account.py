@@ -83,7 +83,7 @@ def test_a_price_below_one_is_explained(cluster, monkeypatch):
 
 
 def report_of(counts, names="ab", price=np.nan):
-    """The fairness report of clusters with these counts of groups, shape (clusters, groups)."""
+    """The fairness report of clusters. ``counts`` has a row for each cluster and a column for each group."""
     counts = np.array(counts)
     totals = counts.sum(axis=0)
     composition = Composition(counts, np.arange(len(counts)), totals, list(names))

@@ -127,7 +127,7 @@ def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, options, cel
 
 
 def test_a_greedy_matcher_draws_from_the_stream_of_the_seed(export):
-    """The step and the command share code, so the test calls the matcher itself, with the stream of the seed."""
+    # The step and the command share code, so the test calls the matcher itself.
     for seed in (2, 3):
         _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
         clusterlets = Clusterlets.from_pieces(**SeedBlock.load(path_of_block("pieces", "clusterlets")).values[str(seed)])

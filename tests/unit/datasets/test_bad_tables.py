@@ -2,7 +2,6 @@
 
 import csv
 import datetime
-import functools
 import hashlib
 import importlib.util
 import json
@@ -392,14 +391,12 @@ def test_the_step_writes_the_table_and_its_description(tmp_path):
 def test_the_step_refuses_a_table_that_changed_since_the_plan(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text(GOOD)
+    outputs = (str(tmp_path / "p.npz"), str(tmp_path / "p.json"))
     planned_hash = hash_of_file(table)
-    step = functools.partial(
-        prepare_user_table, "people", str(table), SETTINGS, str(tmp_path / "p.npz"), str(tmp_path / "p.json"), planned_hash
-    )
-    step()
+    prepare_user_table("people", str(table), SETTINGS, *outputs, sha256=planned_hash)
     table.write_text(GOOD.replace("29", "28"))
     with pytest.raises(ClusterletsError, match="people.csv changed while the workflow ran. Run the same command again."):
-        step()
+        prepare_user_table("people", str(table), SETTINGS, *outputs, sha256=planned_hash)
 
 
 @pytest.mark.slow

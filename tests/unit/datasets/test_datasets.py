@@ -210,7 +210,7 @@ def test_a_missing_raw_file_is_named(tmp_path):
         datasets.prepare("pima", tmp_path)
 
 
-def test_naming_datasets_and_fetching_a_bundled_one_imports_no_heavy_library(tmp_path):
+def test_listing_datasets_and_fetching_a_bundled_one_imports_no_heavy_library(tmp_path):
     program = (
         "import sys; from clusterlets import datasets; from clusterlets.datasets.fetch import fetch; "
         "datasets.names(); fetch('iris', sys.argv[1]); "
@@ -296,7 +296,7 @@ def test_the_csv_shortens_nothing():
 
 
 def cells_of_table(text):
-    """For each row of the Markdown table in a text, the first cell and a list of the others."""
+    """The cells of the Markdown table in a text: a mapping from the first cell of each row to a list of the others."""
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
     return {name: values for name, *values in lines}
 

@@ -52,6 +52,7 @@ def start(relatives, code, *arguments, **options):
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("send_signal", [os.kill, os.killpg])  # A terminal or a scheduler sends it to the whole group.
 def test_a_fit_ends_with_the_process_that_started_it(relatives, signum, send_signal):
+    # A shell starts background jobs with SIGINT ignored, and their child processes inherit this.
     interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with start(relatives, FIT, start_new_session=True, stderr=subprocess.PIPE, text=True, **interruptible) as process:
         wait_until(Path("started").exists)
