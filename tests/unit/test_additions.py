@@ -86,7 +86,7 @@ REGISTRY_TESTS = [
     "tests/unit/test_estimators.py",
     "tests/unit/test_generated.py",
     "tests/unit/grid/test_field_configurations.py",
-    "tests/unit/grid/test_grid.py::test_streams_stay_what_they_are",
+    "tests/unit/grid/test_grid.py::test_random_streams_never_change",
     "tests/unit/test_library.py::test_every_public_name_is_the_object_of_that_name",
 ]
 

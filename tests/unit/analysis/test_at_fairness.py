@@ -1,4 +1,4 @@
-"""The highest cohesion at a given fairness equals results by hand and by a loop, and the sentences agree with the table."""
+"""The configuration with the highest cohesion at a given fairness, in a table and in sentences."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def test_configurations_are_judged_by_their_means_over_seeds():
         )
     )
     strict, loose = row_of(table, "Clusterlets", 0.01), row_of(table, "Clusterlets", 0.02)
-    assert (strict["k"], strict["cohesion"], strict["seeds"], strict["best"]) == (10, 0.7, 1, True)  # .01 is within .01
+    assert (strict["k"], strict["cohesion"], strict["seeds"], strict["best"]) == (10, 0.7, 1, True)  # its deviation is just .01
     assert (loose["k"], loose["cohesion"], loose["seeds"]) == (5, pytest.approx(0.85), 2)
     assert loose["deviation_mean"] == pytest.approx(0.016) and loose["matcher"] == "G-B"
     assert np.isnan(row_of(table, "random", 0.02)["cohesion"]) and not row_of(table, "random", 0.02)["best"]
@@ -63,9 +63,12 @@ def test_the_sentences_agree_with_the_table(runs, tmp_path):
     assert at_fairness.to_markdown(read_lines(tmp_path / "table.csv")) == at_fairness.to_markdown(table)
 
 
-def test_without_runs_there_are_no_sentences_and_without_results_no_method_keeps_a_limit(runs):
+def test_without_runs_there_are_no_sentences(runs):
     without_runs = at_fairness.at_given_fairness(runs[:0])
     assert without_runs.empty and at_fairness.sentences(without_runs) == []
+
+
+def test_without_results_no_method_keeps_a_limit(runs):
     without_results = at_fairness.at_given_fairness(runs.assign(status="infeasible", cohesion=np.nan, deviation_mean=np.nan))
     assert without_results["cohesion"].isna().all() and not without_results["best"].any()
     assert all("no method keeps the limit" in line for line in at_fairness.sentences(without_results))

@@ -28,7 +28,7 @@ def test_small_examples_agree_with_results_computed_by_hand():
     assert variance([1.0, 2.0, 4.0, 5.0]) == 2.5 and std([3.0, 3.0, 3.0]) == 0
     assert correlation([1, 2, 3], [2, 4, 6], "pearson") == 1 == correlation([1, 2, 3], [1, 8, 9], "spearman")
     assert correlation([1, 2, 3], [3, 1, 2], "kendall") == pytest.approx(-1 / 3)
-    # Five of six pairs can be ordered by x, all six by y; four agree and one does not.
+    # Of the six pairs, x orders five and y all six. Four pairs have the same order in both, and one the opposite order.
     assert correlation([1, 1, 2, 3], [1, 2, 4, 3], "kendall") == pytest.approx(3 / sqrt(5 * 6))
 
 
@@ -43,18 +43,18 @@ def test_spreads_and_coefficients_match_pandas(pairs):
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_missing_values_are_ignored_and_what_is_undefined_is_nan(coefficient):
+def test_missing_values_are_ignored_and_an_undefined_result_is_nan(coefficient):
     assert variance([1.0, np.nan, 3.0]) == 1.0 and isnan(variance([])) and isnan(std([np.nan]))
     assert isnan(correlation([1, 2], [2, 1], coefficient))
     assert isnan(correlation([1, 2, 3], [5, 5, 5], coefficient)) and isnan(correlation([5, 5, 5], [1, 2, 3], coefficient))
 
 
 def test_the_order_of_the_rows_changes_no_bit():
-    """Sums in row order, as in pandas, would change the last bits of most of these."""
-    stream = np.random.default_rng(0)
-    x = stream.random(5000)
-    y = x + stream.random(5000)
-    orders = [np.arange(5000), *(stream.permutation(5000) for _ in range(5))]
+    # Sums in row order, as in pandas, would differ in their last bits.
+    rng = np.random.default_rng(0)
+    x = rng.random(5000)
+    y = x + rng.random(5000)
+    orders = [np.arange(5000), *(rng.permutation(5000) for _ in range(5))]
     assert len({variance(x[order]) for order in orders}) == 1
     for coefficient in COEFFICIENTS:
         assert len({correlation(x[order], y[order], coefficient) for order in orders}) == 1

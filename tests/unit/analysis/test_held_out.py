@@ -1,4 +1,4 @@
-"""Scores on held-out seeds, and the expected best of some of the configurations, match enumeration and results by hand."""
+"""Scores on held-out seeds, and the expected best of a random choice of configurations."""
 
 from itertools import combinations
 
@@ -22,14 +22,14 @@ def test_the_expected_minimum_is_the_mean_of_the_minima_of_all_draws():
 
 
 def runs_with(deviations, **values):
-    """Arguments of ``some_runs``: a run with these values for each deviation, with the seeds 0, 1, ..."""
+    """Arguments of ``some_runs``: for each deviation a run with these values, with the seeds 0, 1, ..."""
     return [{**values, "seed": seed, "deviation_mean": deviation} for seed, deviation in enumerate(deviations)]
 
 
 @pytest.fixture(scope="module")
 def scores():
     runs = some_runs(
-        *runs_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best on seeds 0 to 4
+        *runs_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best matcher configuration on seeds 0 to 4
         *runs_with([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on seeds 5 to 9, and the best run
         *runs_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # a limit case
         *runs_with([0.3] * 10, matcher="D", hops=1),
@@ -52,7 +52,7 @@ def test_the_chosen_configuration_is_scored_on_the_other_seeds(scores):
     assert (frac["k"], frac["deviation_chosen"], frac["deviation_held_out"]) == (5, pytest.approx(0.04), pytest.approx(0.06))
 
 
-def test_the_expected_best_is_over_as_many_configurations_as_the_method_with_the_fewest_has(scores):
+def test_the_expected_best_draws_as_many_configurations_as_the_method_with_the_fewest_has(scores):
     ours, frac = row_of(scores, "Clusterlets"), row_of(scores, "FRAC (fair)")
     assert [(result["configurations"], result["drawn"]) for result in (ours, frac)] == [(3, 2), (2, 2)]
     assert (ours["best_run"], frac["best_run"]) == (0.01, 0.04)
@@ -68,7 +68,7 @@ def test_means_are_over_the_datasets_that_have_every_method():
     for method in ("Clusterlets", "random"):
         deviations = [row_of(table, method, name)["deviation_held_out"] for name in ("pima", "credit")]
         assert row_of(table, method, held_out.ALL)["deviation_held_out"] == pytest.approx(np.mean(deviations))
-    assert len(table) == 3 * 5 - 1 + 5  # five methods on three datasets, one of them missing, and five means
+    assert len(table) == (3 * 5 - 1) + 5  # five methods on three datasets, one result missing, and five means
     text = held_out.to_markdown(table)
     assert "over 2 datasets is" in text and f"{row_of(table, 'random', 'all')['deviation_held_out']:.4f} (random)" in text
 

@@ -1,9 +1,10 @@
-"""The leaderboard follows its rules on limits, on choosing and scoring seeds, and on its order."""
+"""The leaderboard's choice of configurations, its scores and its order."""
 
 import re
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -19,19 +20,23 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 KINDS = {"k-means": CONTROL, "C": CLUSTERLETS, "D": CLUSTERLETS}
 
 
+def scores_of(result, k):
+    """The columns of a run for its result: a status, or (deviation, price), or (deviation, price, n_clusters)."""
+    if isinstance(result, str):
+        return {"status": result}
+    deviation, price, n_clusters = result if len(result) == 3 else (*result, k)
+    scores = {"column_deviation": deviation, "price_of_fairness": price, "n_clusters": n_clusters, "smallest": 7}
+    return {"status": "ok"} | scores
+
+
 def runs(*configurations, dataset="iris", k=5):
-    """Runs of configurations: tuples of a method, parameters and, per seed, a status or (deviation, price[, n_clusters])."""
+    """The runs of configurations, each a tuple of a method, its parameters and a list with a result for each seed."""
     rows = []
     for name, parameters, results in configurations:
         name_columns = {"method": "Clusterlets", "matcher": name} if KINDS.get(name) == CLUSTERLETS else {"method": name}
         for seed, result in enumerate(results):
             row = {"dataset": dataset, **name_columns, "k": k, "parameters": parameters, "seed": seed}
-            if isinstance(result, str):
-                rows.append(row | {"status": result})
-            else:
-                deviation, price, *n_clusters = result
-                row |= {"column_deviation": deviation, "price_of_fairness": price, "n_clusters": (n_clusters or [k])[0]}
-                rows.append(row | {"status": "ok", "smallest": 7})
+            rows.append(row | scores_of(result, k))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype(dict.fromkeys(["k", "seed", "n_clusters", "smallest", "column_deviation", "price_of_fairness"], float))
 
@@ -61,7 +66,7 @@ def test_one_half_of_the_seeds_chooses_a_configuration_and_the_other_half_scores
     assert row_of(board, "k-means", 0.1)["outcome"] == NOT_CHOSEN
 
 
-def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it_and_the_share_of_runs_that_do_is_given():
+def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it():
     board = board_of(runs(("lucky", "a=1", [(0.005, 1.2), (0.005, 1.2), (0.005, 1.2), (0.5, 1.2)])))
     row = row_of(board, "lucky", 0.01)
     assert (row["outcome"], row["kept"], row["runs"]) == (MISSES, 1, 2)
@@ -69,7 +74,7 @@ def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it_and_the_share_of_runs_
     assert (summary["reliability"], summary["within"]) == (0, 0.5) and np.isnan(summary["price"])
 
 
-def test_failed_runs_overlapping_clusters_and_numbers_of_clusters_other_than_k_do_not_keep_a_limit():
+def test_a_run_that_failed_or_has_overlapping_or_not_k_clusters_keeps_no_limit():
     few = ("few", "", [(0, 1.0, 4)] * 4)
     many = ("many", "", [(0, 1.0, 6)] * 4)
     overlapping = ("overlapping", "", [(0, np.nan)] * 4)
@@ -82,14 +87,14 @@ def test_failed_runs_overlapping_clusters_and_numbers_of_clusters_other_than_k_d
 
 
 def test_deviations_are_compared_with_limits_without_rounding_errors():
-    """The comparison agrees with exact fractions for all clusters of at most 40 rows, with 33 of 99 rows in the group."""
+    # All clusters of at most 40 rows, in a table with 33 of 99 rows in the group, are compared with exact fractions.
     for limit in leaderboard.LIMITS:
         exact_limit = Fraction(str(limit))
         for size in range(1, 41):
             for n_in_group in range(size + 1):
                 deviation = abs(Fraction(n_in_group, size) - Fraction(33, 99))
                 assert (abs(n_in_group / size - 33 / 99) <= limit + leaderboard.TOLERANCE) == (deviation <= exact_limit)
-    # With 100,000 rows, a deviation that exceeds a limit exceeds it by at least 1 / (1000 * 100,000^2).
+    # In a table of 100,000 rows, a deviation above a limit is above it by at least 1 / (1000 * 100,000^2).
     assert leaderboard.TOLERANCE / 2 < 0.01 + 1 / (1000 * 100_000**2) - 0.01
 
 
@@ -113,41 +118,49 @@ def test_a_matcher_enters_the_blocks_whose_k_is_its_resulting_number_of_clusters
 
 @pytest.fixture
 def random_points():
-    """Points of random runs: six methods, each with two values of k on five datasets. "a" and "a.sex" are of the same table."""
+    """Points of random runs of six methods on five datasets. The datasets "a" and "a.sex" are of one table."""
     rng = np.random.default_rng(0)
+
+    def random_results(number):
+        deviations = rng.exponential(0.02 * (number + 1), 4)
+        return list(zip(deviations, 1 + rng.random(4), strict=True))
+
     tables = []
-    for dataset in ("a", "a.sex", "b", "c", "d"):
-        for k in (3, 5):
-            configurations = []
-            for number, name in enumerate(("one", "two", "three", "four", "k-means", "C")):
-                for parameters in ("x=1", "x=2"):
-                    deviations = rng.exponential(0.02 * (number + 1), 4)
-                    configurations.append((name, parameters, list(zip(deviations, 1 + rng.random(4), strict=True))))
-            tables.append(runs(*configurations, dataset=dataset, k=k))
+    for dataset, k in product(("a", "a.sex", "b", "c", "d"), (3, 5)):
+        configurations = [
+            (name, parameters, random_results(number))
+            for number, name in enumerate(("one", "two", "three", "four", "k-means", "C"))
+            for parameters in ("x=1", "x=2")
+        ]
+        tables.append(runs(*configurations, dataset=dataset, k=k))
     return leaderboard.points(pd.concat(tables), KINDS, {"one": 4})
 
 
-def test_the_order_is_by_reliability_then_price_and_leaving_out_a_method_changes_no_other_row(random_points):
+def test_the_order_is_by_reliability_then_price(random_points):
+    board = leaderboard.leaderboard(random_points)
+    for _, rows in leaderboard.overall(board).query("kind == 'method'").groupby("limit"):
+        keys = [(-row["reliability"], row["price"] if row["kept"] else np.inf) for row in rows.to_dict("records")]
+        assert keys == sorted(keys) and list(rows["place"]) == [1, 2, 3, 4]
+
+
+def test_leaving_out_a_method_changes_no_row_of_another_method(random_points):
     full_board = leaderboard.leaderboard(random_points)
     for name in random_points["method"].unique():
         board = leaderboard.leaderboard(random_points[random_points["method"] != name])
-        for summarise in (leaderboard.overall, leaderboard.pairs):
-            table = summarise(full_board)
-            other_rows = table[(table["method"] != name) & (table.get("other", table["method"]) != name)].reset_index(drop=True)
-            tables = (frame.drop(columns="place", errors="ignore") for frame in (other_rows, summarise(board)))
-            pd.testing.assert_frame_equal(*tables)
-    for _, rows in leaderboard.overall(full_board).query("kind == 'method'").groupby("limit"):
-        keys = [(-row["reliability"], row["price"] if row["kept"] else np.inf) for row in rows.to_dict("records")]
-        assert keys == sorted(keys) and list(rows["place"]) == [1, 2, 3, 4]
+        overall = leaderboard.overall(full_board)
+        overall = overall[overall["method"] != name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(overall.drop(columns="place"), leaderboard.overall(board).drop(columns="place"))
+        pairs = leaderboard.pairs(full_board)
+        pairs = pairs[~pairs[["method", "other"]].eq(name).any(axis=1)].reset_index(drop=True)
+        pd.testing.assert_frame_equal(pairs, leaderboard.pairs(board))
 
 
 def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
     def pair_on(dataset, price_of_one, price_of_other):
         return runs(("one", "", [(0, price_of_one)] * 4), ("other", "", [(0, price_of_other)] * 4), dataset=dataset)
 
-    board = board_of(
-        pair_on("a", 1.0, 2.0), pair_on("b", 3.0, 3.0), pair_on("c", 4.0, 1.0), runs(("one", "", [(0, 9.0)] * 4), dataset="d")
-    )
+    one_alone = runs(("one", "", [(0, 9.0)] * 4), dataset="d")
+    board = board_of(pair_on("a", 1.0, 2.0), pair_on("b", 3.0, 3.0), pair_on("c", 4.0, 1.0), one_alone)
     row = row_of(leaderboard.pairs(board), "one", 0.01)
     assert (row["other"], row["blocks"], row["wins"], row["losses"], row["ties"]) == ("other", 3, 1, 1, 1)
     # The ratios of the prices are 1/2, 1 and 4.
@@ -157,18 +170,15 @@ def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
     assert row_of(leaderboard.pairs(board), "one", 0.01)["told_apart"] == "price"
 
 
-def test_intervals_resample_tables_and_not_blocks():
-    """A second block of every table, with the same results as the first, must not narrow the intervals."""
+def test_a_second_block_with_the_same_results_does_not_narrow_the_intervals():
     kept, missed = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
     configurations = {name: ("one", "", kept if name in "ab" else missed) for name in "abcd"}
-    one_k = board_of(*(runs(configuration, dataset=name) for name, configuration in configurations.items()))
-    two_ks = board_of(
-        *(runs(configuration, dataset=name, k=k) for name, configuration in configurations.items() for k in (3, 5))
-    )
+    runs_with_k = {k: [runs(configurations[name], dataset=name, k=k) for name in "abcd"] for k in (3, 5)}
+    one_k, two_ks = board_of(*runs_with_k[5]), board_of(*runs_with_k[3], *runs_with_k[5])
     columns = ["reliability", "reliability_low", "reliability_high"]
     pd.testing.assert_frame_equal(leaderboard.overall(one_k)[columns], leaderboard.overall(two_ks)[columns])
     (low, high) = leaderboard.overall(one_k)[columns[1:]].iloc[0]
-    assert low == 0 and high == 1  # a resample may repeat only the two tables that miss the limit, or only the two that keep it
+    assert low == 0 and high == 1  # A resample may consist only of tables that miss the limit, or only of tables that keep it.
 
 
 def test_a_weighted_median_or_quantile_equals_that_of_values_repeated_by_their_weights():

@@ -1,4 +1,4 @@
-"""The rules on which runs enter a table, and which run is the best, hold for runs that are few enough to check by eye."""
+"""Which runs enter a table, and which run is the best."""
 
 import pytest
 from synthetic_runs import some_runs, synthetic_runs
@@ -9,7 +9,7 @@ from clusterlets.grid import runs_frame
 
 
 def winner(*changes: dict, by: str = "deviation_mean") -> int:
-    """Position of the best of some runs, given as changes of a default run. It must also win if their order is reversed."""
+    """Position of the best of some runs, which are given as changes of a default run. Their order must not matter."""
     runs = some_runs(*changes)
     (position,) = selection.best(runs, by, ["dataset"]).index
     (position_if_reversed,) = selection.best(runs[::-1], by, ["dataset"]).index
@@ -39,9 +39,15 @@ def test_ties_are_broken_in_the_order_of_the_rule(better, worse):
     assert winner(worse, better) == 1
 
 
-def test_ties_in_cohesion_go_to_the_lower_maximum_deviation_then_to_runs_without_hops_and_last_bits_are_ignored():
+def test_ties_in_cohesion_go_to_the_lower_maximum_deviation():
     assert winner({"k": 2}, {"k": 30, "deviation_max": 0.1, "deviation_mean": 0.3}, by="cohesion") == 1
+
+
+def test_of_tied_runs_those_with_hops_win():
     assert winner({"matcher": "C", "hops": None, "omega": 0}, {"hops": 4}) == 1
+
+
+def test_values_that_differ_in_their_last_bits_tie():
     assert winner({"deviation_mean": 0.3, "deviation_max": 0.9}, {"deviation_mean": 0.1 + 0.2}) == 1
 
 
@@ -50,7 +56,7 @@ def test_a_run_without_a_value_in_the_ranked_column_never_wins():
     assert list(selection.best(runs, "deviation_mean", ["dataset"]).index) == [2]
 
 
-def test_limit_cases_have_fewer_than_three_clusters_or_an_overlap_that_is_unknown_or_at_least_one_half():
+def test_limit_cases_have_fewer_than_three_clusters_or_an_overlap_of_one_half_or_unknown():
     runs = some_runs({"n_clusters": 2}, {"n_clusters": 3}, {"overlap": 0.5}, {"overlap": 0.4999}, {"overlap": None})
     assert list(selection.without_limit_cases(runs).index) == [1, 3]
 
@@ -68,9 +74,12 @@ def test_configuration_means_are_over_the_seeds_of_each_configuration():
     assert row[["deviation_mean", "deviation_mean_std", "n_clusters", "seeds"]].tolist() == pytest.approx([0.2, 0.1, 3.5, 2])
 
 
-def test_users_matchers_keep_their_names_and_unlisted_datasets_come_last():
+def test_a_users_matcher_keeps_its_name():
     runs = some_runs({"matcher": "G-D"}, {"method": "FRAC (fair)", "matcher": None}, {"matcher": "mine"})
     assert list(selection.names(runs)) == ["G-D-PB", "FRAC (fair)", "mine"]
+
+
+def test_datasets_that_are_not_listed_come_last():
     ordered = selection.in_order(["zoo", "pima", "adult", "ant", "pima"], ["adult", "bank", "pima"])
     assert ordered == ["adult", "pima", "ant", "zoo"]
 

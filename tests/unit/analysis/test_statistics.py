@@ -1,4 +1,4 @@
-"""The tests, their correction and the intervals agree with published examples, enumeration and results computed by hand."""
+"""Statistical tests and intervals agree with published examples, enumeration and results computed by hand."""
 
 from itertools import permutations, product
 
@@ -38,7 +38,7 @@ def test_critical_differences_match_the_published_ones(n_methods, n_blocks, diff
     ("p_value", "expected"), [(0.125, "0.12"), (0.375, "0.38"), (0.0009765625, "0.00098"), (0.05, "0.05"), (3.5e-8, "3.5e−8")]
 )
 def test_the_last_bits_of_a_p_value_do_not_change_how_it_is_printed(p_value, expected):
-    """.125 is halfway between .12 and .13. scipy's exact tests give such numbers with errors in the last bits."""
+    # .125 is halfway between .12 and .13. SciPy's exact tests give such numbers with errors in the last bits.
     neighbours = [p_value * (1 + n_steps * 2**-52) for n_steps in range(-4, 5)]
     assert len({statistics.format_p(value) for value in neighbours}) == 1
     assert statistics.format_p(p_value) == f"= {expected}"
@@ -51,7 +51,7 @@ def test_no_p_value_is_printed_as_zero():
     assert "p < 1e−9" in statistics.describe(ranking) and statistics.format_p(0.0) == "< 1e−9"
 
 
-def test_exactly_the_pairs_with_more_than_the_critical_difference_are_significant(values):
+def test_the_pairs_with_more_than_the_critical_difference_are_significant(values):
     ranking = statistics.rank("x", "X", values)
     pairs = ranking.pairs
     assert len(pairs) == 6 and (pairs["rank_difference"] >= 0).all()
@@ -88,14 +88,13 @@ def test_each_ranking_contains_its_methods_and_all_complete_blocks():
     assert set(matchers.mean_ranks.index) == matcher_names
     assert set(with_controls.mean_ranks.index) == matcher_names | {"k-means", "random"}
     assert set(all_methods.mean_ranks.index) == matcher_names | {"FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
-    # There are 10 datasets, or 120 blocks of a dataset, k and seed. One is incomplete: no run of C on heart_failure with k = 2
-    # and seed 3 has a result.
+    # Blocks are the 10 datasets, or 120 of a dataset, k and seed. C has no result on heart_failure with k = 2 and seed 3.
     assert (len(matchers.complete), len(pseudo_replication.complete), len(pseudo_replication.incomplete)) == (10, 119, 1)
     assert "pseudo-replication" in pseudo_replication.title
 
 
-# Demsar (2006), table 6: AUC of C4.5 without and with tuning of m and cf, on 14 data sets. The last two values of data set 13
-# are both printed as .975 but ranked 2 and 3, so the last is .9749 here.
+# Demsar (2006), table 6: AUC of C4.5 without and with tuning of m and cf, on 14 data sets. For data set 13, two values are
+# printed as .975 but ranked 2 and 3. So the second is .9749 here.
 DEMSAR = pd.DataFrame(
     np.array(
         """
@@ -126,12 +125,15 @@ def test_friedmans_p_value_is_close_to_the_exact_one_by_enumeration(n_blocks, n_
     values = pd.DataFrame(np.random.default_rng(n_blocks).random((n_blocks, n_methods)) + np.arange(n_methods) / 4)
     ranking = statistics.rank("x", "X", values)
     orders = list(permutations(range(1, n_methods + 1)))
-    rank_sums = np.array([np.sum(ranks, axis=0) for ranks in product(orders, repeat=n_blocks)])
-    chi_squared = 12 / (n_blocks * n_methods * (n_methods + 1)) * (rank_sums**2).sum(axis=1) - 3 * n_blocks * (n_methods + 1)
-    observed_sums = n_blocks * ranking.mean_ranks.to_numpy()
-    expected = 12 / (n_blocks * n_methods * (n_methods + 1)) * (observed_sums**2).sum() - 3 * n_blocks * (n_methods + 1)
-    assert ranking.statistic == pytest.approx(expected)
-    share_equal, share_above = (abs(chi_squared - expected) < 1e-9).mean(), (chi_squared > expected + 1e-9).mean()
+
+    def friedman_statistic(rank_sums):
+        return 12 / (n_blocks * n_methods * (n_methods + 1)) * (rank_sums**2).sum(axis=-1) - 3 * n_blocks * (n_methods + 1)
+
+    statistic = friedman_statistic(n_blocks * ranking.mean_ranks.to_numpy())
+    assert ranking.statistic == pytest.approx(statistic)
+    all_statistics = friedman_statistic(np.array([np.sum(ranks, axis=0) for ranks in product(orders, repeat=n_blocks)]))
+    share_equal = (abs(all_statistics - statistic) < 1e-9).mean()
+    share_above = (all_statistics > statistic + 1e-9).mean()
     assert share_equal < ranking.p_value and share_above < 1
     assert ranking.p_value == pytest.approx(share_above + share_equal / 2, abs=0.05)
 
@@ -160,9 +162,6 @@ def test_missing_results_are_named(values):
     assert "pima (no b, d)" in text
     datasets_without_run = text.split("without a run: ")[1].split(". ")[0].split(", ")
     assert "bank" in datasets_without_run and "adult" not in datasets_without_run and "pima" not in datasets_without_run
-
-
-# ---- Wilcoxon --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -206,7 +205,7 @@ def test_holms_correction_agrees_with_one_computed_by_hand(values):
 
 @pytest.mark.parametrize(("n_blocks", "n_methods", "smallest_p"), [(6, 5, 10 / 32), (9, 5, 10 / 256), (3, 6, 1)])
 def test_the_smallest_possible_p_value_is_reached_if_all_blocks_agree(n_blocks, n_methods, smallest_p):
-    steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # at random, so that no two differences are equal
+    steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # random, so that no two differences are equal
     values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
     tests = paired.wilcoxon({"matchers": values})
     assert paired.smallest_possible_p(n_blocks, len(tests)) == smallest_p
@@ -220,9 +219,6 @@ def test_the_smallest_possible_p_value_is_reached_if_all_blocks_agree(n_blocks, 
 def test_nemenyis_test_can_reject_with_three_blocks_and_not_with_two(n_methods):
     largest_difference = n_methods - 1
     assert statistics.critical_difference(n_methods, 3) < largest_difference < statistics.critical_difference(n_methods, 2)
-
-
-# ---- ratios and their intervals --------------------------------------------------------------------------------------
 
 
 def test_the_ratio_and_its_interval_agree_with_results_computed_by_hand():
@@ -248,7 +244,7 @@ def test_deviations_below_the_floor_count_as_the_floor():
     assert low < ratio < high < np.inf
 
 
-def test_one_block_gives_a_ratio_without_an_interval_and_without_blocks_there_is_neither():
+def test_an_interval_needs_two_blocks_and_a_ratio_one():
     n_blocks, _, ratio, low, high = paired.mean_ratio(pd.Series([0.2]), pd.Series([0.1]))
     assert (n_blocks, ratio) == (1, pytest.approx(2)) and np.isnan(low) and np.isnan(high)
     assert np.isnan(paired.mean_ratio(pd.Series(dtype=float), pd.Series(dtype=float))[2:]).all()
@@ -276,12 +272,16 @@ def test_rankings_are_restored_from_their_tables(runs, tmp_path):
         assert restored.incomplete == original.incomplete
 
 
-def test_there_is_a_sample_for_each_ranking_and_one_for_the_best_runs(runs, samples):
+def test_there_is_a_sample_for_each_ranking_and_one_of_best_runs(runs, samples):
     assert list(samples) == ["matchers", "matchers_with_controls", "all_methods", "pseudo_replication", "best_runs"]
     best_runs = samples["best_runs"]
     assert list(best_runs.columns) == list(selection.METHODS) and len(best_runs) == 10
     pima_runs = runs.query("dataset == 'pima' and method == 'FRAC (fair)' and n_clusters >= 3")
     assert best_runs.loc["pima", "FRAC (fair)"] == pima_runs["deviation_mean"].min()
+
+
+def test_every_pair_of_a_sample_has_an_interval_and_a_posterior(samples):
+    best_runs = samples["best_runs"]
     intervals = paired.intervals(samples)
     posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
     assert len(intervals) == len(posteriors) == 9 * 8 // 2 + 5 * 4 // 2  # all pairs of nine methods, and of five
@@ -293,7 +293,7 @@ def test_there_is_a_sample_for_each_ranking_and_one_for_the_best_runs(runs, samp
     assert "in favour of FRAC (fair)" in text
 
 
-def test_the_planned_comparisons_are_corrected_as_a_separate_family(samples):
+def test_the_planned_comparisons_are_corrected_as_a_family_of_their_own(samples):
     tests = paired.wilcoxon(samples)
     planned = tests[tests["ranking"] == "planned"]
     planned_pairs = [{first, second} for _, first, second in paired.PLANNED_COMPARISONS]

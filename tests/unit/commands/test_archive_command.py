@@ -1,4 +1,4 @@
-"""``clusterlets archive`` packs finished runs only, into Workflow Run RO-Crates that a validator accepts."""
+"""``clusterlets archive`` packs a finished run into a Workflow Run RO-Crate that a validator accepts."""
 
 import hashlib
 import importlib.util
@@ -21,16 +21,15 @@ from clusterlets.provenance import manifest, packing
 from clusterlets.storage import save_json, save_text
 
 ROOT = Path(__file__).resolve().parents[3]
-# `make test` installs the libraries into this folder. They may also be in the environment already.
+# `make test` installs rocrate and roc-validator into this folder, unless they are in the environment already.
 LIBRARIES = Path(sys.prefix) / "archive-packages"
 needs_libraries = pytest.mark.skipif(
     not LIBRARIES.is_dir() and not importlib.util.find_spec("rocrate_validator"),
     reason="rocrate and roc-validator are not installed: `make test` installs them",
 )
-RESULT_FILES = [
-    *("runs.csv", "runs.csv.sha256", "report.html", "leaderboard.html", "leaderboard.csv"),
-    *("tables/table1_matchers.csv", "statistics/wilcoxon.csv", "figures/f.png"),
-]
+TABLE = "tables/table1_matchers.csv"
+RESULT_FILES = "runs.csv runs.csv.sha256 report.html leaderboard.html leaderboard.csv".split()
+RESULT_FILES += [TABLE, "statistics/wilcoxon.csv", "figures/f.png"]
 DATASET = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}}
 SETTINGS = {
     "k": [2, 5],
@@ -60,7 +59,7 @@ METHOD_SOURCE = "class Mine: pass\n"
 
 
 def write_finished_run(folder, provenance=PROVENANCE):
-    """Write the files that a finished run leaves in its results folder, and the module of a user's method next to it."""
+    """Write what a finished run leaves in its results folder, and next to it the module of a user's method."""
     for file in RESULT_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(file)
@@ -69,7 +68,15 @@ def write_finished_run(folder, provenance=PROVENANCE):
     descriptions = dict.fromkeys(SETTINGS["tables"], DATASET) | {"people": DATASET | {"source_sha256": "beef"}}
     (folder.parent / "mine.py").write_text(METHOD_SOURCE)
     user_hashes = {"mine.py": hashlib.sha256(METHOD_SOURCE.encode()).hexdigest()}
-    contents = manifest.make(folder, RESULT_FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {}, user_hashes)
+    contents = manifest.make(
+        folder,
+        RESULT_FILES,
+        settings=PROVENANCE["settings"],
+        datasets=descriptions,
+        locked={"numpy": "2.4.6"},
+        processor={},
+        user_files=user_hashes,
+    )
     (folder / "manifest.json").write_text(json.dumps(contents))
     (folder / "accounts").mkdir(exist_ok=True)
     (folder / "accounts" / "steps.csv").write_text("step,jobs\n")
@@ -125,7 +132,7 @@ def test_the_personal_contents_of_a_users_table_are_described(tmp_path):
 
 
 @needs_libraries
-def test_the_archive_holds_the_run_and_its_workflow_and_packing_again_gives_the_same_bytes(folder, tmp_path):
+def test_the_archive_holds_the_run_its_workflow_and_the_users_files(folder, tmp_path):
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
         names = set(packed.namelist())
         packed.extractall(tmp_path)
@@ -137,18 +144,16 @@ def test_the_archive_holds_the_run_and_its_workflow_and_packing_again_gives_the_
         # The file is outside the working directory, so the first digits of a hash of its path are part of the name.
         "d71711ec_of_us.yaml": "seeds: {count: 2, block: 2}\n",
     }
-    assert {
-        "Snakefile",
-        "config.yaml",
-        "clusterlets/metrics/table.py",
-        "workflow/rules/common.smk",
-        "requirements.lock",
-    } <= names
-    assert "results/accounts/provenance.json" in names
+    workflow_files = "Snakefile config.yaml clusterlets/metrics/table.py workflow/rules/common.smk requirements.lock".split()
+    assert {*workflow_files, "results/accounts/provenance.json"} <= names
+    assert not any("__pycache__" in name or "adult.data" in name or name.endswith("p.csv") for name in names)
+
+
+@needs_libraries
+def test_packing_again_gives_the_same_bytes(folder):
     process = run_archive("--results", "results", "-o", "again.zip", cwd=folder)
     assert process.returncode == 0, process.stderr
     assert (folder / "again.zip").read_bytes() == (folder / "results.crate.zip").read_bytes()
-    assert not any("__pycache__" in name or "adult.data" in name or name.endswith("p.csv") for name in names)
 
 
 @needs_libraries
@@ -212,18 +217,18 @@ def test_the_validator_reports_missing_properties(folder, tmp_path):
     assert all(name in process.stdout for name in ("license", "instrument", "programmingLanguage")), process.stdout
 
 
-def error_of_refusal(capsys, *arguments):
+def refusal(capsys, *arguments):
     """The message with which the command refuses to write an archive."""
     assert command_line.main(["archive", "--agent", "Ada Lovelace", *arguments]) == 1
     assert not list(Path().glob("*.zip"))
     return capsys.readouterr().err
 
 
-# Functions that change the results folder of a finished run, by part of the message that follows.
+# Functions that change the results folder of a finished run, by a part of the message that they cause.
 CHANGES_BY_MESSAGE = {
     "A finished run of the workflow writes it": lambda folder: (folder / "manifest.json").unlink(),
     "missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv": lambda folder: (folder / CELLS[0]).unlink(),
-    "missing or changed, first tables/table1_matchers.csv": lambda folder: (folder / RESULT_FILES[5]).write_text("better"),
+    "missing or changed, first tables/table1_matchers.csv": lambda folder: (folder / TABLE).write_text("better"),
     "provenance.json does not exist": lambda folder: (folder / "accounts/provenance.json").unlink(),
     "1 file missing or changed, first mine.py": lambda folder: (folder.parent / "mine.py").write_text("class Other: pass\n"),
     "mine.py, which belongs to a method of the run, cannot be read": lambda folder: (folder.parent / "mine.py").unlink(),
@@ -238,10 +243,10 @@ CHANGES_BY_MESSAGE = {
 def test_a_run_that_is_unfinished_or_was_changed_is_refused(message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     CHANGES_BY_MESSAGE[message](write_finished_run(tmp_path / "results"))
-    assert message in error_of_refusal(capsys)
+    assert message in refusal(capsys)
 
 
-def test_an_archive_is_refused_if_nobody_is_named_as_its_agent(tmp_path, monkeypatch, capsys):
+def test_without_the_name_of_an_agent_nothing_is_packed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, os.devnull)
@@ -254,12 +259,12 @@ def test_if_its_libraries_are_missing_the_command_says_how_to_install_them(tmp_p
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(archive, "find_spec", lambda name: None)
     write_finished_run(tmp_path / "results")
-    assert "rocrate is not installed. `make archive RESULTS=results`" in error_of_refusal(capsys)
+    assert "rocrate is not installed. `make archive RESULTS=results`" in refusal(capsys)
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    """The folder of a repository whose Snakefile changed after its only commit, and the hash of this commit."""
+    """A git checkout whose Snakefile changed after its only commit: the folder, and the hash of the commit."""
 
     def git(*arguments):
         identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]

@@ -1,4 +1,4 @@
-"""``clusterlets cluster`` prints, and writes to the page of --report, an account of the clusters with notes and warnings."""
+"""The account of the clusters, with notes and warnings, that ``clusterlets cluster`` prints and writes to a page."""
 
 import re
 from html.parser import HTMLParser
@@ -15,7 +15,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @pytest.fixture
 def people(tmp_path, monkeypatch):
-    """Sixty numbered people, as ``people.csv``. Income reveals the sex and spreads more than 100,000 times as far as height."""
+    """A frame of 60 numbered people, also written to ``people.csv``. Their income reveals their sex."""
     rng = np.random.default_rng(3)
     sex = np.repeat(["female", "male"], 30)
     frame = pd.DataFrame(
@@ -37,15 +37,18 @@ def cluster(run, people):
     return lambda *options: run("cluster", "people.csv", "--sensitive", "sex", *options)
 
 
-def test_identifiers_are_left_out_and_features_of_very_different_scales_give_a_warning_unless_they_are_scaled(cluster, people):
+def test_columns_that_are_not_used_as_features_are_noted(cluster):
     output = cluster()[1]
     assert "features: height, income\n" in output and "note: ignored (not numeric): job\n" in output
     assert "note: left out (--features names columns to keep): number (consecutive numbers)" in output
-    ratio = people["income"].std() / people["height"].std()
-    assert f"warning: income spreads {ratio:,.0f} times as far as height" in output
-    assert "times as far as" not in cluster("--scaling", "standard")[1]
     output = cluster("--features", "number,height")[1]
     assert "features: number, height\nnote: ignored (not named by --features): income, job\n" in output
+
+
+def test_features_of_very_different_scales_give_a_warning_unless_they_are_scaled(cluster, people):
+    ratio = people["income"].std() / people["height"].std()
+    assert f"warning: income spreads {ratio:,.0f} times as far as height" in cluster()[1]
+    assert "times as far as" not in cluster("--scaling", "standard")[1]
 
 
 def test_a_sensitive_column_with_many_values_gives_a_warning_and_a_short_list_of_groups(people, run):
@@ -60,9 +63,12 @@ def test_a_sensitive_column_with_many_values_gives_a_warning_and_a_short_list_of
     assert notes[-1] == "note: so have 25 further groups too few different rows" and len(notes) == 7
 
 
-def test_clusters_that_lack_a_group_and_a_high_price_each_give_a_warning(cluster):
+def test_clusters_that_lack_a_group_give_a_warning(cluster):
     output = cluster("--method", "k-means", "--clusters", "2", "--features", "income")[1]
     assert "warning: 2 clusters lack a group: cluster 0 has no" in output and "the price of fairness is" not in output
+
+
+def test_a_high_price_gives_a_warning(cluster):
     output = cluster("--method", "frac", "--clusters", "2", "--features", "income")[1]
     (price,) = re.findall(r"^price of fairness +([\d.]+)", output, re.MULTILINE)
     assert float(price) > 2 and f"warning: the price of fairness is {price}: " in output and "lack a group" not in output
@@ -77,7 +83,7 @@ def test_a_price_below_one_is_explained(cluster, monkeypatch):
 
 
 def report_of(counts, names="ab", price=np.nan):
-    """The fairness report of clusters with these counts of the groups called ``names``, shape (clusters, groups)."""
+    """The fairness report of clusters. ``counts`` has a row for each cluster and a column for each group."""
     counts = np.array(counts)
     totals = counts.sum(axis=0)
     composition = Composition(counts, np.arange(len(counts)), totals, list(names))
@@ -96,13 +102,13 @@ def test_with_many_groups_each_cluster_lists_only_the_one_that_deviates_most():
     assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
 
 
-def test_a_silhouette_from_samples_has_its_error_and_a_missing_one_is_called_not_defined():
+def test_a_silhouette_is_printed_with_its_sampling_error_or_as_not_defined():
     report = {"silhouette": 0.25, "silhouette_error": 0.00625, "overlap": 0}
     assert account._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
     assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
 
 
-def test_the_worst_cluster_is_named():
+def test_the_line_on_the_worst_cluster_names_it_and_its_most_deviating_group():
     assert account.worst(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
         "cluster 1 (10 rows): a 10.0% in place of 50.0%"
     )

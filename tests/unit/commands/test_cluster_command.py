@@ -1,4 +1,4 @@
-"""``clusterlets cluster`` prints and writes the results of the estimators, and its error messages are readable."""
+"""``clusterlets cluster`` prints and writes the clusters of an estimator, and refuses faulty options in plain words."""
 
 import re
 import shlex
@@ -17,7 +17,6 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
 
-FEATURES = ["age", "income"]
 COMPILING_NOTE = "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
 
 
@@ -67,11 +66,17 @@ def test_the_output_file_contains_the_clusters_of_the_estimator(people, run, tmp
     assert file_content.to_numpy().tolist() == [[*pair] for pair in zip(rows, clusters)]
 
 
-def test_the_output_agrees_with_the_fairness_report(people, cluster):
-    output = cluster("-k", "5")[1]
-    X = people[FEATURES].to_numpy()
+@pytest.fixture
+def five_clusters(people):
+    """The features, the labels of five clusters and their fairness report."""
+    X = people[["age", "income"]].to_numpy()
     labels = ClusterletClustering(5, random_state=0).fit_predict(X, sensitive_features=people["sex"])
-    report = fairness_report(X, labels, people["sex"])
+    return X, labels, fairness_report(X, labels, people["sex"])
+
+
+def test_the_printed_scores_are_those_of_the_fairness_report(people, cluster, five_clusters):
+    output = cluster("-k", "5")[1]
+    X, labels, report = five_clusters
     lines = {line.split()[0]: line for line in output.splitlines() if line}
     numbers = {name: [float(text) for text in re.findall(r"-?\d+\.\d+", line)] for name, line in lines.items()}
     share = (people["sex"] == "female").mean()
@@ -86,6 +91,12 @@ def test_the_output_agrees_with_the_fairness_report(people, cluster):
     assert f", {report['additive_violation']} rows off " in lines["bounds"]
     costs = [float(f"{report[name]:.4g}") for name in ("social_cost", "kmedian_cost", "kcenter_cost")]
     assert [float(text) for text in re.findall(r"(?:social|k-median|k-center) ([\d.e+]+)", lines["costs"])] == costs
+
+
+def test_each_cluster_is_listed_with_its_size_deviation_and_shares(people, cluster, five_clusters):
+    output = cluster("-k", "5")[1]
+    _, labels, report = five_clusters
+    share = (people["sex"] == "female").mean()
     for label in range(report["n_clusters"]):
         sex_of_cluster = people["sex"][labels == label]
         (cells,) = re.findall(rf"^ *{label} +(\d+) +(\S+) +(\S+)% +(\S+)%$", output, re.MULTILINE)
@@ -99,17 +110,30 @@ def test_the_output_agrees_with_the_fairness_report(people, cluster):
 
 
 def violation_of_delta(composition, group_counts, delta):
-    """How many instances, unrounded, the worst count is below n r (1 - delta) or above n r / (1 - delta) in a cluster of n.
+    """The largest number of instances, unrounded, by which a cluster's count of a group is outside the bounds of ``delta``.
 
-    r is the share of the group in the table.
+    For a cluster of n and a group with share r of the table, the bounds are n r (1 - delta) and n r / (1 - delta).
     """
     expected = composition.sum(axis=1, keepdims=True) * group_counts / group_counts.sum()
     return max((composition - expected / (1 - delta)).max(), (expected * (1 - delta) - composition).max())
 
 
 def violation_of_tau(composition, group_counts, tau):
-    """How many instances the worst count is below the part tau of its group, unrounded."""
+    """The largest number of instances, unrounded, by which a cluster holds less than the part ``tau`` of a group."""
     return (tau * group_counts - composition).max()
+
+
+METHOD_WITH_UNKEPT_BOUND = """
+import numpy as np
+from clusterlets.methods import PARTS, Method, Real
+
+class Unkept(Method):
+    name = "unkept"
+    parameters = {"tau": Real(0, 1, bound=PARTS)}
+
+    def fit(self, X, groups, n_clusters, random_state, tau=0):
+        return np.arange(len(X)) // 50
+"""
 
 
 @pytest.mark.parametrize(
@@ -140,26 +164,13 @@ def test_the_output_names_a_requested_balance_instead_of_its_delta(people, clust
     assert "\nasked for   balance 0.4: kept   (" in output and "asked for   delta" not in output
 
 
-METHOD_WITH_UNKEPT_BOUND = """
-import numpy as np
-from clusterlets.methods import PARTS, Method, Real
-
-class Unkept(Method):
-    name = "unkept"
-    parameters = {"tau": Real(0, 1, bound=PARTS)}
-
-    def fit(self, X, groups, n_clusters, random_state, tau=0):
-        return np.arange(len(X)) // 50
-"""
-
-
 def test_for_methods_without_a_bound_the_output_names_none(cluster):
     for options in (["--matcher", "G-B"], ["--method", "k-means"]):
         assert "asked for" not in cluster("-k", "4", *options)[1]
 
 
 @pytest.mark.parametrize("method", [["scaff-tree"], ["frac", "--tau", "0"]])
-def test_a_note_on_missing_clusters_goes_to_standard_output_and_nothing_to_standard_error(people, cluster, method):
+def test_fewer_clusters_than_requested_are_noted_on_standard_output(people, cluster, method):
     people["age"] = people["income"] = np.arange(300) % 3
     people.to_csv("people.csv", index=False)
     status, output, error = cluster("-k", "5", "--method", *method)
@@ -180,7 +191,7 @@ class Compiling(Method):
 """
 
 
-def test_a_message_announces_compiling_once_even_if_several_kernels_are_compiled(cluster, tmp_path):
+def test_compiling_is_announced_once_even_if_several_kernels_are_compiled(cluster, tmp_path):
     (tmp_path / "compiling.py").write_text(COMPILING_METHOD)
     cluster("--method", "k-means", "-k", "2")  # compiles or loads all other kernels
     status, _, message = cluster("--method", "compiling.py", "-k", "2")
@@ -198,7 +209,27 @@ def test_of_many_clusters_only_the_twenty_that_deviate_most_are_listed(people, c
     assert re.search(r"^silhouette  -?0\.\d+   \(over rows, each in the nearest of its clusters;", output, re.MULTILINE)
 
 
-# Arguments that must fail, by part of the message.
+# Options that are refused for people.csv, by a part of the message.
+OPTION_ERRORS = {
+    "column 'job' holds": "--features age,job",
+    "-k 301 is more than the 300 rows": "-k 301",
+    "--clusters 301 is more than the 300 rows": "--clusters 301 --method frac",
+    "-k and --clusters ask for two things": "--clusters 4 -k 3",
+    "--hops has no effect with --clusters": "--clusters 4 --hops 2",
+    "(did you mean 'G-B'?)": "--matcher GB",
+    "--tau has no effect with --matcher G-B": "--tau 0.1",
+    "--matcher and --hops have no effect": "--method frac --matcher D --hops 1",
+    "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": "--method frac -k 4 --tau 0.3",
+    "take 2 or more": "-k 1",
+    "--sensitive names 'sex' twice": "--sensitive sex",
+    "--features names 'age' twice": "--features age,income,age",
+    "'delta' is given twice": "--method fair-flow --parameters delta=0.2 --parameters delta=0.3",
+    "'max-deviation' cannot be the name of a parameter": "--method fair-flow --parameters max-deviation=0.2",
+    "the separator 'ab' cannot separate cells": "--separator ab",
+    "must end in .png": "--plot people.bmp",
+    "must end in .html": "--report page.txt",
+}
+# Arguments that are refused, by a part of the message.
 ERRORS = {
     "there is no file": "nobody.csv --sensitive sex",
     "line 4: column 'age' is empty": "gap.csv --sensitive sex",
@@ -208,33 +239,12 @@ ERRORS = {
     "no column 'sxe' (did you mean 'sex'?)": "people.csv --sensitive sxe",
     "cannot be sensitive and a feature": "people.csv --sensitive age --features age,income",
     "--sensitive joined: 300 rows have 200 different values": "dates.csv --sensitive joined --method fair-limit",
-    **{
-        message: f"people.csv --sensitive sex {options}"
-        for message, options in {
-            "column 'job' holds": "--features age,job",
-            "-k 301 is more than the 300 rows": "-k 301",
-            "--clusters 301 is more than the 300 rows": "--clusters 301 --method frac",
-            "-k and --clusters ask for two things": "--clusters 4 -k 3",
-            "--hops has no effect with --clusters": "--clusters 4 --hops 2",
-            "(did you mean 'G-B'?)": "--matcher GB",
-            "--tau has no effect with --matcher G-B": "--tau 0.1",
-            "--matcher and --hops have no effect": "--method frac --matcher D --hops 1",
-            "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": "--method frac -k 4 --tau 0.3",
-            "take 2 or more": "-k 1",
-            "--sensitive names 'sex' twice": "--sensitive sex",
-            "--features names 'age' twice": "--features age,income,age",
-            "'delta' is given twice": "--method fair-flow --parameters delta=0.2 --parameters delta=0.3",
-            "'max-deviation' cannot be the name of a parameter": "--method fair-flow --parameters max-deviation=0.2",
-            "the separator 'ab' cannot separate cells": "--separator ab",
-            "must end in .png": "--plot people.bmp",
-            "must end in .html": "--report page.txt",
-        }.items()
-    },
+    **{message: f"people.csv --sensitive sex {options}" for message, options in OPTION_ERRORS.items()},
 }
 
 
 @pytest.mark.parametrize("message", ERRORS)
-def test_errors_have_readable_messages_and_leave_no_output_file(people, run, tmp_path, message):
+def test_an_error_has_a_readable_message_and_leaves_no_output_file(people, run, tmp_path, message):
     for name, row, value in (("gap", 2, None), ("word", 4, "old")):
         broken = people.astype({"age": object})
         broken.loc[row, "age"] = value
@@ -259,7 +269,7 @@ def test_writing_clusters_and_picture_to_one_file_is_refused(cluster, tmp_path, 
 
 
 @pytest.mark.parametrize("option", ["-k 0", "-k 1_0", f"-k {'9' * 20}", "--seed -1", "--seed 4294967296"])
-def test_numbers_are_checked_before_any_file_is_read(option, run):
+def test_a_bad_number_is_refused_before_any_file_is_read(option, run):
     status, _, error = run("cluster", "nobody.csv", "--sensitive", "sex", *option.split())
     assert status == 2 and f"{option.split()[1][:60]!r} is no" in error
 
@@ -299,7 +309,7 @@ def test_names_of_groups_are_drawn_literally_and_cut_if_too_long(people, run, tm
         assert b"<!-- " + 17 * b"x" + "…".encode() in picture
 
 
-def test_if_there_are_too_many_groups_for_a_legend_the_title_gives_their_number(people, run, monkeypatch):
+def test_the_title_gives_the_number_of_groups_if_the_legend_cannot_hold_them(people, run, monkeypatch):
     figures = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *args, **kwargs: figures.append(figure))
     for n_groups in (18, 19):
@@ -311,7 +321,7 @@ def test_if_there_are_too_many_groups_for_a_legend_the_title_gives_their_number(
     assert not without_legend.legends and "(19 groups, from left to right" in without_legend.axes[0].get_title()
 
 
-def test_if_parameters_are_given_in_several_options_all_are_used(cluster):
+def test_parameters_of_several_options_are_joined(cluster):
     options = ["--method", "fair-flow", "-k", "4", "--parameters", "delta=0.2", "--parameters", "n_init=2"]
     assert "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in cluster(*options)[1]
 

@@ -1,4 +1,4 @@
-"""The command line: every step has help, and errors are readable, in every locale."""
+"""The command line explains every option, and prints readable errors in every locale."""
 
 import os
 import re
@@ -45,26 +45,36 @@ LOCALES = {
 }
 
 
-@pytest.mark.slow
-def test_in_every_locale_any_name_can_be_printed_and_files_are_utf_8(tmp_path):
+@pytest.fixture
+def cluster(tmp_path):
+    """A function that clusters a table with names in Unicode, and returns the status and what was printed."""
     lines = [f"{row},{row % 7},{'Köln' if row % 3 else '東京'}\n" for row in range(30)]
     (tmp_path / "people.csv").write_text("größe,größe €,東京\n" + "".join(lines), encoding="utf-8")
 
-    def run(name, environment, *options):
+    def run_cluster(name, environment, *options):
         outputs = ["-o", f"{name}.csv", "--plot", f"{name}.svg"]
         command = [sys.executable, "-m", "clusterlets", "cluster", "people.csv", *options, "-k", "3", *outputs]
         process = subprocess.run(command, cwd=tmp_path, env=os.environ | environment, capture_output=True)
         return process.returncode, (process.stdout + process.stderr).decode("utf-8", "replace")
 
+    return run_cluster
+
+
+@pytest.mark.slow
+def test_in_every_locale_any_name_can_be_printed_and_files_are_utf_8(cluster, tmp_path):
     options = ["--sensitive", "東京", "--features", "größe,größe €"]
-    status, printed = run("UTF-8", {"PYTHONUTF8": "1"}, *options)
+    status, printed = cluster("UTF-8", {"PYTHONUTF8": "1"}, *options)
     assert status == 0 and "Köln" in printed
     for name, environment in LOCALES.items():
-        status, printed = run(name, environment, *options)
+        status, printed = cluster(name, environment, *options)
         assert status == 0 and re.search(r"K(\\xf6|\ufffd)ln", printed), printed
         for suffix in ("csv", "svg"):
             assert (tmp_path / f"UTF-8.{suffix}").read_bytes() == (tmp_path / f"{name}.{suffix}").read_bytes()
-    status, printed = run("none", LOCALES["ASCII"], "--sensitive", "größen")
+
+
+@pytest.mark.slow
+def test_an_error_in_an_ascii_locale_escapes_other_characters(cluster):
+    status, printed = cluster("none", LOCALES["ASCII"], "--sensitive", "größen")
     assert status == 1 and r"no column 'gr\xf6\xdfen'" in printed and "Traceback" not in printed
 
 

@@ -1,4 +1,4 @@
-"""``clusterlets compare`` succeeds if the promised numbers agree; else it first prints changed verdicts and a likely cause."""
+"""``clusterlets compare`` succeeds if the promised numbers agree. Otherwise it prints changed verdicts and a likely cause."""
 
 import json
 import shutil
@@ -35,27 +35,31 @@ MANIFEST = {
 
 
 @pytest.fixture
-def folders(tmp_path):
-    """The folders of a reference and of a run that equals it."""
-    reference = tmp_path / "reference"
-    (reference / "tables").mkdir(parents=True)
-    (reference / "comparison.csv").write_text(COMPARISON)
-    (reference / "tables" / "t2.csv").write_text(TABLE)
-    (reference / "manifest.json").write_text(json.dumps(MANIFEST))
-    (reference / "README.md").write_text("what this is")
-    shutil.copytree(reference, tmp_path / "results")
-    return reference, tmp_path / "results"
+def reference(tmp_path):
+    folder = tmp_path / "reference"
+    (folder / "tables").mkdir(parents=True)
+    (folder / "comparison.csv").write_text(COMPARISON)
+    (folder / "tables" / "t2.csv").write_text(TABLE)
+    (folder / "manifest.json").write_text(json.dumps(MANIFEST))
+    (folder / "README.md").write_text("what this is")
+    return folder
+
+
+@pytest.fixture
+def results(reference, tmp_path):
+    """A folder that equals the reference."""
+    return shutil.copytree(reference, tmp_path / "results")
 
 
 @pytest.fixture
 def compare(run):
-    """Compare two folders; returns the status, and the output followed by the errors."""
+    """A function that runs the command and returns its status, and its output followed by its errors."""
 
-    def compare_folders(*arguments):
+    def run_compare(*arguments):
         status, output, error = run("compare", *map(str, arguments))
         return status, output + error
 
-    return compare_folders
+    return run_compare
 
 
 def replace_once(folder, file, old, new):
@@ -76,8 +80,8 @@ def change_manifest(folder, **parts):
     (folder / "manifest.json").write_text(json.dumps(content))
 
 
-def test_equal_runs_are_reported_as_the_same(folders, compare):
-    status, text = compare(*folders)
+def test_equal_runs_are_reported_as_the_same(reference, results, compare):
+    status, text = compare(reference, results)
     assert status == 0
     assert text.startswith(
         "The numbers are the same.\n2 tables: 2 the same to the last digit, 0 equal within 1e-09, 0 different"
@@ -87,9 +91,9 @@ def test_equal_runs_are_reported_as_the_same(folders, compare):
 
 
 @pytest.mark.parametrize("option", ["--tolerance nan", "--tolerance -1", "--tolerance 1_0", "--most 1.5"])
-def test_an_invalid_tolerance_or_limit_is_refused(folders, compare, option):
+def test_an_invalid_tolerance_or_limit_is_refused(reference, results, compare, option):
     name, value = option.split()
-    status, error = compare(*folders, name, value)
+    status, error = compare(reference, results, name, value)
     assert status == 2 and f"argument {name}: '{value}' is no" in error
 
 
@@ -107,20 +111,20 @@ ROWS_SWAPPED = "credit,8,0.5\npima,9,0.25\n"
         ("0.25", "none", 0, "pima: deviation: 0.25 -> none"),
     ],
 )
-def test_any_changed_byte_of_a_table_is_a_difference(folders, compare, old, new, n_near, shown):
-    replace_once(folders[1], "tables/t2.csv", old, new)
-    status, output = compare(*folders)
+def test_any_changed_byte_of_a_table_is_a_difference(reference, results, compare, old, new, n_near, shown):
+    replace_once(results, "tables/t2.csv", old, new)
+    status, output = compare(reference, results)
     assert status == 1 and f"tables/t2.csv: {shown}" in output
     assert f"1 the same to the last digit, {n_near} equal within 1e-09, {1 - n_near} different." in output
     assert output.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of the code: ")
-    assert compare(*folders, "--tolerance", "1e-9")[0] == 1 - n_near
+    assert compare(reference, results, "--tolerance", "1e-9")[0] == 1 - n_near
 
 
-def test_with_a_tolerance_different_hashes_do_not_count(folders, compare):
-    replace_once(folders[1], "tables/t2.csv", "0.25", "0.2500001")
-    change_manifest(folders[1], files__numbers={**MANIFEST["files"]["numbers"], "runs.csv": "other"})
-    assert compare(*folders, "--tolerance", "1e-9")[0] == 1
-    status, output = compare(*folders, "--tolerance", "1e-6")
+def test_with_a_tolerance_different_hashes_do_not_count(reference, results, compare):
+    replace_once(results, "tables/t2.csv", "0.25", "0.2500001")
+    change_manifest(results, files__numbers={**MANIFEST["files"]["numbers"], "runs.csv": "other"})
+    assert compare(reference, results, "--tolerance", "1e-9")[0] == 1
+    status, output = compare(reference, results, "--tolerance", "1e-6")
     assert status == 0 and "3 same, 1 different" in output
 
 
@@ -128,50 +132,50 @@ STATISTICS = "ranking,better,worse,p_value\nmatchers,C,D,0.001953125\nmatchers,C
 
 
 @pytest.mark.parametrize(("value", "status"), [("0.0019531250000000004", 0), ("0.0019531", 1), ("", 1)])
-def test_statistics_are_promised_within_a_tolerance(folders, compare, value, status):
-    for folder in folders:
+def test_statistics_are_promised_within_a_tolerance(reference, results, compare, value, status):
+    for folder in (reference, results):
         (folder / "statistics").mkdir()
         (folder / "statistics/wilcoxon.csv").write_text(STATISTICS)
-    assert "1 table promised within a tolerance: 1 within it." in compare(*folders)[1]
-    replace_once(folders[1], "statistics/wilcoxon.csv", "0.001953125", value)
-    actual_status, output = compare(*folders)
+    assert "1 table promised within a tolerance: 1 within it." in compare(reference, results)[1]
+    replace_once(results, "statistics/wilcoxon.csv", "0.001953125", value)
+    actual_status, output = compare(reference, results)
     assert actual_status == status and f"1 table promised within a tolerance: {1 - status} within it." in output
     assert ("statistics/wilcoxon.csv: D: p_value" in output) == bool(status)
 
 
-def test_coordinates_of_a_drawing_are_promised_within_a_larger_tolerance():
+def test_the_coordinates_of_the_projection_are_promised_within_a_larger_tolerance():
     assert differences.tolerance_of("clusterings/projection.csv") == 1e-4
     assert differences.tolerance_of("statistics/intervals.csv") == 1e-9
     assert {differences.tolerance_of(name) for name in ("statistics/mean_ranks.csv", "runs.csv", "sensitivity.csv")} == {0}
 
 
-def test_promised_files_other_than_tables_are_compared_by_hash(folders, compare):
+def test_promised_files_other_than_tables_are_compared_by_hash(reference, results, compare):
     files = MANIFEST["files"]["numbers"]
-    change_manifest(folders[1], files__numbers={**files, "runs/pima/D/": "other", "tables/t2.tex": "new"})
-    status, output = compare(*folders)
+    change_manifest(results, files__numbers={**files, "runs/pima/D/": "other", "tables/t2.tex": "new"})
+    status, output = compare(reference, results)
     assert status == 1 and "by their hashes: 3 same, 1 different, 1 run only." in output
     assert "by their hashes, different (1):\n  runs/pima/D/\n" in output
     assert "by their hashes, run only (1):\n  tables/t2.tex\n" in output
 
 
-def test_figures_and_pages_do_not_count_as_a_difference(folders, compare):
-    change_manifest(folders[1], files__figures={"figures/f.png": "4"}, files__sources={"report.html": "1"})
-    change_manifest(folders[0], files__sources={"report.html": "2"})
-    status, output = compare(*folders)
+def test_different_figures_and_pages_do_not_count_as_a_difference(reference, results, compare):
+    change_manifest(results, files__figures={"figures/f.png": "4"}, files__sources={"report.html": "1"})
+    change_manifest(reference, files__sources={"report.html": "2"})
+    status, output = compare(reference, results)
     assert status == 0 and "Not promised: 2 figures and pages of 2 differ." in output
 
 
-def test_accounts_and_other_files_that_are_not_promised_are_ignored(folders, compare):
-    for folder in folders:
+def test_accounts_and_other_files_that_are_not_promised_are_ignored(reference, results, compare):
+    for folder in (reference, results):
         for file in ("accounts/steps.csv", "demo/tables/t2.csv", "notes.csv"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text(f"a,b\n1,{len(str(folder))}\n")
-    assert compare(*folders)[0] == 0
-    for folder in folders:
+    assert compare(reference, results)[0] == 0
+    for folder in (reference, results):
         (folder / "manifest.json").unlink()
         shutil.rmtree(folder / "demo")
         (folder / "notes.csv").unlink()
-    assert compare(*folders)[0] == 0
+    assert compare(reference, results)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -193,33 +197,32 @@ def test_accounts_and_other_files_that_are_not_promised_are_ignored(folders, com
         ({}, "a change of the code: settings, data, versions and processor are the same"),
     ],
 )
-def test_the_likely_cause_is_named(folders, compare, changes, cause):
-    """Different settings, versions or data are listed, but do not count as a difference by themselves."""
-    change_manifest(folders[1], **changes)
-    status_before, output = compare(*folders)
-    assert status_before == 0 and "cause" not in output
+def test_the_likely_cause_is_named(reference, results, compare, changes, cause):
+    change_manifest(results, **changes)
+    status_before, output = compare(reference, results)
+    assert status_before == 0 and "cause" not in output  # Different settings alone do not count as a difference.
     for name in changes:
         assert f"\n  {name.replace('__', '.')}: " in output
-    replace_once(folders[1], "comparison.csv", "9,close", "5,differs")
-    status, output = compare(*folders)
+    replace_once(results, "comparison.csv", "9,close", "5,differs")
+    status, output = compare(reference, results)
     assert status == 1
     lines = output.splitlines()
     assert lines[:2] == ["Verdicts: 1 of 3 changed:", "  comparison.csv: C, size: verdict: close -> differs"]
     assert lines[2] == f"Likely cause: {cause}."
 
 
-def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
-    frames = [pd.DataFrame({"a": ["x"], "b": [value]}) for value in ("1000", "1000.0000009", "1000.01")]
-    assert differences.compare_tables("f", frames[0], frames[1], tolerance=1e-9).empty
-    assert len(differences.compare_tables("f", frames[0], frames[1])) == 1
-    assert len(differences.compare_tables("f", frames[0], frames[2], tolerance=1e-9)) == 1
-    assert differences.compare_tables("f", frames[0], frames[2], tolerance=1e-3).empty
+def test_the_tolerance_is_relative_above_one():
+    table, near, far = (pd.DataFrame({"a": ["x"], "b": [value]}) for value in ("1000", "1000.0000009", "1000.01"))
+    assert len(differences.compare_tables("f", table, near)) == 1
+    assert differences.compare_tables("f", table, near, tolerance=1e-9).empty
+    assert len(differences.compare_tables("f", table, far, tolerance=1e-9)) == 1
+    assert differences.compare_tables("f", table, far, tolerance=1e-3).empty
 
 
-def test_changed_verdicts_come_first_and_then_the_largest_relative_changes(folders, compare):
-    replace_once(folders[1], "comparison.csv", "9,close", "9.1,reproduced")
-    replace_once(folders[1], "tables/t2.csv", "0.25", "0.26")
-    status, output = compare(*folders)
+def test_changed_verdicts_come_first_and_then_the_largest_relative_changes(reference, results, compare):
+    replace_once(results, "comparison.csv", "9,close", "9.1,reproduced")
+    replace_once(results, "tables/t2.csv", "0.25", "0.26")
+    status, output = compare(reference, results)
     assert status == 1
     verdict, numbers = output.split("Verdicts: 1 of 3 changed:")[1].split("numbers, the largest share first (2):")
     assert "comparison.csv: C, size: verdict: close -> reproduced" in verdict
@@ -227,21 +230,21 @@ def test_changed_verdicts_come_first_and_then_the_largest_relative_changes(folde
     assert numbers.index(small) < numbers.index(large)
 
 
-def test_the_option_most_limits_how_many_differences_are_shown(folders, compare):
-    replace_once(folders[1], "tables/t2.csv", "0.25", "0.26")
-    replace_once(folders[1], "tables/t2.csv", "0.5", "0.7")
-    output = compare(*folders, "--most", "1")[1]
+def test_the_option_most_limits_how_many_differences_are_shown(reference, results, compare):
+    replace_once(results, "tables/t2.csv", "0.25", "0.26")
+    replace_once(results, "tables/t2.csv", "0.5", "0.7")
+    output = compare(reference, results, "--most", "1")[1]
     assert "credit: deviation" in output and "pima: deviation" not in output and "and 1 more" in output
-    (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"settings": {"k": [3], "limits": {"seconds": 60}}}))
-    output = compare(*folders, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
+    change_manifest(results, settings={"k": [3], "limits": {"seconds": 60}})
+    output = compare(reference, results, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
     assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in output and "tau" not in output
 
 
-def test_whatever_only_one_side_has_is_listed_once(folders, compare):
-    replace_once(folders[1], "tables/t2.csv", "credit,8,0.5\n", "")
-    replace_once(folders[1], "comparison.csv", "quantity,reproduced,verdict", "quantity,ours,verdict")
-    (folders[0] / "claims.csv").write_text("claim,verdict\n1,holds\n")
-    status, output = compare(*folders)
+def test_a_table_row_or_column_of_one_side_only_is_listed_once(reference, results, compare):
+    replace_once(results, "tables/t2.csv", "credit,8,0.5\n", "")
+    replace_once(results, "comparison.csv", "quantity,reproduced,verdict", "quantity,ours,verdict")
+    (reference / "claims.csv").write_text("claim,verdict\n1,holds\n")
+    status, output = compare(reference, results)
     assert status == 1 and "on one side only (4):" in output
     for line in (
         "claims.csv: all: all: present -> absent",
@@ -262,30 +265,25 @@ def test_rows_are_matched_by_key_and_rows_with_the_same_key_by_line():
 
 
 @pytest.fixture
-def partial_run(folders):
-    """The folders of a reference and of a partial run, which lacks the dataset credit, so that its averages differ."""
-    reference, results = folders
-    full = {
-        **MANIFEST,
-        "settings": {"datasets": ["pima", "credit"], "tables": {"pima": {"a": 1}, "credit": {"a": 1}}},
-    }
-    reduced = {**MANIFEST, "settings": {"datasets": ["pima"], "tables": {"pima": {"a": 1}}}}
-    reduced["datasets"] = {"pima": MANIFEST["datasets"]["pima"]}
-    for folder, content in ((reference, full), (results, reduced)):
-        (folder / "manifest.json").write_text(json.dumps(content))
-    for folder in folders:
+def partial_run(reference, results):
+    """The results, now of a run without the dataset credit, so that its averages differ from those of the reference."""
+    settings = {"datasets": ["pima", "credit"], "tables": {"pima": {"a": 1}, "credit": {"a": 1}}}
+    change_manifest(reference, settings=settings)
+    settings = {"datasets": ["pima"], "tables": {"pima": {"a": 1}}}
+    change_manifest(results, settings=settings, datasets={"pima": MANIFEST["datasets"]["pima"]})
+    for folder in (reference, results):
         replace_once(folder, "comparison.csv", "t1,D,,", "t2,D,pima,")
         (folder / "claims.csv").write_text(f"claim,value\n1,{len(str(folder))}\n")
     replace_once(results, "comparison.csv", "9,close", "5,differs")
     replace_once(results, "tables/t2.csv", "credit,8,0.5\n", "")
-    return folders
+    return results
 
 
-def test_runs_on_different_datasets_are_compared_on_the_shared_datasets(partial_run, compare):
-    status, output = compare(*partial_run)
+def test_runs_on_different_datasets_are_compared_on_the_shared_datasets(reference, partial_run, compare):
+    status, output = compare(reference, partial_run)
     assert status == 0
     lines = output.splitlines()
-    assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {partial_run[0]} has 1 more, {partial_run[1]} 0."
+    assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {reference} has 1 more, {partial_run} 0."
     assert (
         lines[1]
         == "Not compared, as they average over different datasets: claims.csv, rows of comparison.csv without a dataset."
@@ -296,59 +294,56 @@ def test_runs_on_different_datasets_are_compared_on_the_shared_datasets(partial_
         "Other promised files and folders of cells, by their hashes: 1 same, 0 different.",
     ]
     assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in output
-    assert compare(*reversed(partial_run))[0] == 0
+    assert compare(partial_run, reference)[0] == 0
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [("comparison.csv", "size,8", "size,7"), ("tables/t2.csv", "0.25", "0.26")])
-def test_a_changed_row_of_a_shared_dataset_is_a_difference(partial_run, compare, file, old, new):
-    replace_once(partial_run[1], file, old, new)
-    status, output = compare(*partial_run)
+def test_a_changed_row_of_a_shared_dataset_is_a_difference(reference, partial_run, compare, file, old, new):
+    replace_once(partial_run, file, old, new)
+    status, output = compare(reference, partial_run)
     assert status == 1 and "1 different" in output and "numbers, the largest share first (1):" in output
-    (partial_run[1] / "tables/t2.csv").unlink()
-    (partial_run[1] / "claims.csv").unlink()  # holds averages, which are not compared
-    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(*partial_run)[1]
+    (partial_run / "tables/t2.csv").unlink()
+    (partial_run / "claims.csv").unlink()  # holds averages, which are not compared
+    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(reference, partial_run)[1]
 
 
-def test_only_changed_cells_of_shared_datasets_are_a_difference(partial_run, compare):
-    change_manifest(partial_run[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
-    assert compare(*partial_run)[0] == 0
-    change_manifest(partial_run[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
-    status, output = compare(*partial_run)
+def test_only_changed_cells_of_shared_datasets_are_a_difference(reference, partial_run, compare):
+    change_manifest(partial_run, files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
+    assert compare(reference, partial_run)[0] == 0
+    change_manifest(partial_run, files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
+    status, output = compare(reference, partial_run)
     assert status == 1 and "0 same, 1 different" in output
     assert "Likely cause: a change of the code: " in output  # The missing dataset cannot affect these cells.
 
 
-def test_runs_with_nothing_in_common_cannot_be_compared(partial_run, compare):
+def test_runs_with_nothing_in_common_cannot_be_compared(reference, partial_run, compare):
     for file in ("comparison.csv", "tables/t2.csv"):
-        (partial_run[0] / file).unlink()
-    status, output = compare(*partial_run)  # Only averages over different datasets are left.
+        (reference / file).unlink()
+    status, output = compare(reference, partial_run)  # Only averages over different datasets are left.
     assert status == 2 and "which dataset its rows belong to" in output
-    (partial_run[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
-    status, output = compare(*partial_run)
+    change_manifest(partial_run, datasets={"iris": {}})
+    status, output = compare(reference, partial_run)
     assert status == 2 and "no dataset in common" in output and "tables" not in output
 
 
-def test_without_a_manifest_the_tables_are_still_compared(folders, compare):
-    (folders[1] / "manifest.json").unlink()
-    status, output = compare(*folders)
+def test_without_a_manifest_the_tables_are_still_compared(reference, results, compare):
+    (results / "manifest.json").unlink()
+    status, output = compare(reference, results)
     assert status == 0 and "there is no" in output and "manifest.json" in output
-    replace_once(folders[1], "tables/t2.csv", "0.25", "0.26")
-    status, output = compare(*folders)
-    assert status == 1 and f"Likely cause: not known, as there is no manifest.json in {folders[1]}." in output
+    replace_once(results, "tables/t2.csv", "0.25", "0.26")
+    status, output = compare(reference, results)
+    assert status == 1 and f"Likely cause: not known, as there is no manifest.json in {results}." in output
 
 
-@pytest.mark.parametrize("fault", ["no folder", "no table", "another folder", "a broken table"])
-def test_folders_that_cannot_be_compared_give_status_2(folders, compare, tmp_path, fault):
+def test_folders_that_cannot_be_compared_give_status_2(reference, results, compare, tmp_path):
     (tmp_path / "empty").mkdir()
-    if fault == "a broken table":
-        (folders[1] / "comparison.csv").write_text("")
-    folders_by_fault = {"no folder": (folders[0], tmp_path / "nowhere"), "no table": (tmp_path / "empty", folders[1])}
-    folders_by_fault["another folder"] = folders[0], tmp_path
-    status, output = compare(*folders_by_fault.get(fault, folders))
-    assert status == 2 and "clusterlets compare:" in output and "Traceback" not in output
+    (results / "comparison.csv").write_text("")
+    for other_folder in (results, tmp_path / "nowhere", tmp_path / "empty", tmp_path):
+        status, output = compare(reference, other_folder)
+        assert status == 2 and "clusterlets compare:" in output and "Traceback" not in output
 
 
 def test_the_committed_reference_equals_itself_and_its_settings_hold_no_paths(compare):
-    reference = Path(__file__).resolve().parents[3] / "reference" / "paper"
-    assert compare(reference, reference)[0] == 0
-    assert "/" not in json.dumps(json.loads((reference / "manifest.json").read_text())["settings"])
+    folder = Path(__file__).resolve().parents[3] / "reference" / "paper"
+    assert compare(folder, folder)[0] == 0
+    assert "/" not in json.dumps(json.loads((folder / "manifest.json").read_text())["settings"])

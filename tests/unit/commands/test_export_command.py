@@ -38,10 +38,7 @@ SETTINGS = {
     "sample_size": 300,
     "limits": {"seconds": 60, "memory_mb": None},
 }
-SCORES = (
-    *("n_clusters", "deviation_mean", "deviation_max", "balance", "cohesion", "overlap"),
-    *("smallest", "largest", "kmeans_cost"),
-)
+SCORES = "n_clusters deviation_mean deviation_max balance cohesion overlap smallest largest kmeans_cost".split()
 
 
 def path_of_block(kind, source):
@@ -69,60 +66,68 @@ def grid(tmp_path_factory):
 
 @pytest.fixture
 def export(grid, monkeypatch, run):
-    """Run the command in the folder of the grid; returns its status, output and errors."""
+    """A function that runs export in the folder of the grid and returns its status, output and errors."""
     monkeypatch.chdir(grid)
     return lambda *options: run("export", "--config", "settings.json", "--dataset", "iris", "-k", "3", *options)
 
 
-@pytest.mark.parametrize("change", ["two rows", "another method", "no numbers"])
-def test_a_cell_without_exactly_one_row_of_the_run_or_with_other_scores_is_reported(export, change):
-    path = path_of_cell("D", "k3_hops2")
-    text = load_text(path)
-    header, seed_2, seed_3 = text.splitlines()
-    damaged = {  # The first 8 columns say which run it is.
-        "two rows": [header, seed_2, seed_3, seed_3],
-        "another method": [header, seed_2, seed_3.replace("Clusterlets,D", "Clusterlets,B")],
-        "no numbers": [header, seed_2, ",".join(value if index < 8 else "" for index, value in enumerate(seed_3.split(",")))],
-    }[change]
-    save_text(path, "\n".join(damaged) + "\n")
-    status, output, error = export("--method", "D", "--parameters", "hops=2", "--seed", "3")
-    save_text(path, text)
-    assert status == 1 and output == "" and "Traceback" not in error
-    if change != "no numbers":
-        count = "2 rows" if change == "two rows" else "0 rows"
-        assert f"{path} holds {count} of D with seed 3, and should hold one. Remove it" in error
-    else:
-        assert f"The clusters found are not those that {path} scored" in error
+def blank_scores(line):
+    """The line of a cell with empty scores. Its first 8 columns say which run it is."""
+    cells = line.split(",")
+    return ",".join(cells[:8] + [""] * len(cells[8:]))
 
 
-# (folder of the method, configuration[, name in the results, if it is no matcher]): options of export
-RUNS = {
-    **{(matcher, "k3_hops2"): ["--method", matcher, "--parameters", "hops=2"] for matcher in ("D", "B", "G-D", "G-B")},
-    ("C", "k3_omega0.25"): ["--method", "C", "--parameters", "omega=0.25"],
-    ("FRAC", "k3", "FRAC (fair)"): ["--method", "frac-fair"],
-    ("FRAC", "k3", "FRAC (nearest)"): ["--method", "FRAC (nearest)"],
-    ("k-means", "k3", "k-means"): ["--method", "k-means"],
-    ("random", "k3", "random"): ["--method", "random"],
+CHANGED_ROWS = {
+    "two rows": (lambda row: [row, row], "{path} holds 2 rows of D with seed 3, and should hold one. Remove it"),
+    "another method": (
+        lambda row: [row.replace("Clusterlets,D", "Clusterlets,B")],
+        "{path} holds 0 rows of D with seed 3, and should hold one. Remove it",
+    ),
+    "no scores": (lambda row: [blank_scores(row)], "The clusters found are not those that {path} scored"),
 }
 
 
+@pytest.mark.parametrize("change", CHANGED_ROWS)
+def test_a_cell_with_wrong_rows_or_scores_is_reported(export, change):
+    change_row, message = CHANGED_ROWS[change]
+    path = path_of_cell("D", "k3_hops2")
+    text = load_text(path)
+    header, seed_2, seed_3 = text.splitlines()
+    save_text(path, "\n".join([header, seed_2, *change_row(seed_3)]) + "\n")
+    status, output, error = export("--method", "D", "--parameters", "hops=2", "--seed", "3")
+    save_text(path, text)
+    assert status == 1 and output == "" and message.format(path=path) in error and "Traceback" not in error
+
+
 @pytest.mark.parametrize("seed", ["2", "3"])
-@pytest.mark.parametrize("names", RUNS, ids=lambda names: names[-1] if len(names) == 3 else names[0])
-def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, names, seed):
-    assert export(*RUNS[names], "--seed", seed, "-o", str(tmp_path / "exported.csv"))[0] == 0
+@pytest.mark.parametrize(
+    ("options", "cell", "method"),
+    [
+        ("--method D --parameters hops=2", ("D", "k3_hops2"), "Clusterlets"),
+        ("--method B --parameters hops=2", ("B", "k3_hops2"), "Clusterlets"),
+        ("--method G-D --parameters hops=2", ("G-D", "k3_hops2"), "Clusterlets"),
+        ("--method G-B --parameters hops=2", ("G-B", "k3_hops2"), "Clusterlets"),
+        ("--method C --parameters omega=0.25", ("C", "k3_omega0.25"), "Clusterlets"),
+        ("--method frac-fair", ("FRAC", "k3"), "FRAC (fair)"),
+        ("--method 'FRAC (nearest)'", ("FRAC", "k3"), "FRAC (nearest)"),
+        ("--method k-means", ("k-means", "k3"), "k-means"),
+        ("--method random", ("random", "k3"), "random"),
+    ],
+)
+def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, options, cell, method, seed):
+    assert export(*shlex.split(options), "--seed", seed, "-o", str(tmp_path / "exported.csv"))[0] == 0
     exported = pd.read_csv(tmp_path / "exported.csv")
     assert exported.columns.tolist() == ["row", "cluster"] and exported.drop_duplicates().equals(exported)
     memberships = csr_array((np.ones(len(exported), dtype=bool), (exported["row"], exported["cluster"])))
     iris = load_iris()
     report = fairness_report(iris.data, memberships, iris.target)
-    method = names[2] if len(names) == 3 else "Clusterlets"
-    (row,) = (row for row in read_cell(path_of_cell(*names[:2])) if row["seed"] == seed and row["method"] == method)
+    (row,) = (row for row in read_cell(path_of_cell(*cell)) if row["seed"] == seed and row["method"] == method)
     for name in SCORES:
         assert report[name] == pytest.approx(float(row[name] or "nan"), rel=1e-9, abs=1e-12, nan_ok=True), name
 
 
 def test_a_greedy_matcher_draws_from_the_stream_of_the_seed(export):
-    """The step and the command share code, so the test calls the matcher itself, with the stream of the seed."""
+    # The step and the command share code, so the test calls the matcher itself.
     for seed in (2, 3):
         _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
         clusterlets = Clusterlets.from_pieces(**SeedBlock.load(path_of_block("pieces", "clusterlets")).values[str(seed)])
@@ -133,41 +138,41 @@ def test_a_greedy_matcher_draws_from_the_stream_of_the_seed(export):
 
 
 @pytest.mark.parametrize("setting", [{"base_seed": 1}, {"greedy_scope": "last"}])
-def test_a_setting_that_differs_from_the_one_of_the_grid_is_noticed(export, setting):
+def test_a_setting_that_differs_from_that_of_the_grid_is_noticed(export, setting):
     Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
     statuses = []
     for matcher, hops, seed in product(("G-D", "G-B"), ("2", "4"), ("2", "3")):
         status, _, error = export("--config", "other.yaml", "--method", matcher, "--parameters", f"hops={hops}", "--seed", seed)
         statuses.append(status)
         assert status == 0 or ("not those that" in error and path_of_cell(matcher, f"k3_hops{hops}") in error)
-    assert 1 in statuses  # 0 stands for clusters that are the same by chance
+    assert 1 in statuses  # Not all are 1: some clusters are the same by chance.
 
 
-# Part of the message: options that cause it.
+# Options that cause an error, by a part of its message.
 ERRORS = {
-    "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.json": [
-        *("--method", "D", "--parameters", "hops=2", "--seed", "0"),
-    ],
-    "FRAC/k7/seeds2-3.npz does not exist. The configured grid has no such run: add its k and parameters": [
-        *("--method", "frac-fair", "-k", "7", "--seed", "2"),
-    ],
-    "elsewhere/pieces/iris": ["--method", "D", "--parameters", "hops=2", "--seed", "2", "--results", "elsewhere"],
-    "--seed 4 is not among the configured seeds, 0 to 3": ["--method", "D", "--parameters", "hops=2", "--seed", "4"],
-    "no dataset 'irsi'": ["--dataset", "irsi", "--method", "D", "--parameters", "hops=2"],
-    "There is no method 'GD' in the configuration; its methods: C, G-B, D, B, G-D, FRAC (fair), FRAC (nearest), k-means": [
-        *("--method", "GD", "--parameters", "hops=2")
-    ],
-    "C needs --parameters with a value for each, such as omega=0": ["--method", "C", "--parameters", "hops=2"],
-    "D needs --parameters with a value for each, such as hops=1": ["--method", "D", "--parameters", "hops=2,omega=0.5"],
-    "G-B needs --parameters with a value for each, such as hops=1": ["--method", "G-B"],
-    "random takes no --parameters; leave it out": ["--method", "random", "--parameters", "hops=2"],
-    "settings.yml cannot be read": ["--config", "settings.yml", "--method", "random"],
+    "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.json": (
+        "--method D --parameters hops=2 --seed 0"
+    ),
+    "FRAC/k7/seeds2-3.npz does not exist. The configured grid has no such run: add its k and parameters": (
+        "--method frac-fair -k 7 --seed 2"
+    ),
+    "elsewhere/pieces/iris": "--method D --parameters hops=2 --seed 2 --results elsewhere",
+    "--seed 4 is not among the configured seeds, 0 to 3": "--method D --parameters hops=2 --seed 4",
+    "no dataset 'irsi'": "--dataset irsi --method D --parameters hops=2",
+    "There is no method 'GD' in the configuration; its methods: C, G-B, D, B, G-D, FRAC (fair), FRAC (nearest), k-means": (
+        "--method GD --parameters hops=2"
+    ),
+    "C needs --parameters with a value for each, such as omega=0": "--method C --parameters hops=2",
+    "D needs --parameters with a value for each, such as hops=1": "--method D --parameters hops=2,omega=0.5",
+    "G-B needs --parameters with a value for each, such as hops=1": "--method G-B",
+    "random takes no --parameters; leave it out": "--method random --parameters hops=2",
+    "settings.yml cannot be read": "--config settings.yml --method random",
 }
 
 
 @pytest.mark.parametrize("message", ERRORS)
 def test_errors_are_readable_and_write_nothing(export, tmp_path, message):
-    status, _, error = export(*ERRORS[message], "-o", str(tmp_path / "exported.csv"))
+    status, _, error = export(*ERRORS[message].split(), "-o", str(tmp_path / "exported.csv"))
     assert status == 1 and message in error and "Traceback" not in error
     assert not (tmp_path / "exported.csv").exists()
 
@@ -191,7 +196,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
 
 
 @pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
-def test_a_file_of_another_run_is_refused_and_kept_and_the_message_says_how_to_make_the_right_one(export, tmp_path, kind):
+def test_a_file_of_another_run_is_refused_and_kept(export, tmp_path, kind):
     path, other = Path(path_of_cell("C", "k3_omega0.25")), Path(path_of_cell("B", "k3_hops2"))
     if kind != "cell":
         path, other = Path(path_of_block(kind, "clusterlets")), Path(path_of_block("labels", "FRAC"))
@@ -221,34 +226,8 @@ def test_the_message_says_why_a_run_has_no_clusters(export):
     assert status == 1 and "infeasible" in error and "runs/iris/random/k200/seeds2-3.csv" in error
 
 
-@pytest.fixture
-def recovery(grid, tmp_path, monkeypatch):
-    """A function that runs recover-clusters on rows and returns its status and tables; and all rows of the grid."""
-    monkeypatch.chdir(grid)
-    configuration = json.dumps(read_configuration("settings.json"))
-    rows = [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_cell(path)]
-
-    def run_step(rows=rows, config=configuration):
-        write_runs(tmp_path / "runs.csv", rows)
-        options = {"runs": tmp_path / "runs.csv", "config": config, "results": OUT}
-        table_paths = {name: tmp_path / f"{name}.csv" for name in ("composition", "projection")}
-        arguments = [f"--{key}={value}" for key, value in {**options, **table_paths}.items()]
-        status = command_line.main(["recover-clusters", *arguments])
-        return status, {name: pd.read_csv(path) for name, path in table_paths.items()} if status == 0 else {}
-
-    return run_step, rows
-
-
-def export_options(lines):
-    """The options with which export writes the clusters of the run that these lines describe."""
-    first = lines.iloc[0]
-    if first["method"] != "Clusterlets":
-        return ["--method", first["method"].lower().replace(" (", "-").rstrip(")"), "--seed", str(first["seed"])]
-    parameter = "omega=0.25" if first["matcher"] == "C" else "hops=2"
-    return ["--method", first["matcher"], "--parameters", parameter, "--seed", str(first["seed"])]
-
-
 def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(export):
+    # A cell of k-means with k = 4: seed 2 was stopped, and seed 3 has the clusters of k = 3.
     for kind in ("pieces", "labels"):
         path = f"{OUT}/{kind}/iris/k-means/k3/seeds2-3.npz"
         block = SeedBlock.load(path)
@@ -260,8 +239,43 @@ def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(expor
     assert status_of_3 == 0 and output == export("--method", "k-means", "--seed", "3")[1]
 
 
-def test_the_composition_counts_what_export_writes(recovery, export, tmp_path):
-    status, tables = recovery[0]()
+@pytest.fixture
+def rows(grid, monkeypatch):
+    """The rows of all cells of the grid."""
+    monkeypatch.chdir(grid)
+    return [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_cell(path)]
+
+
+@pytest.fixture
+def recover_clusters(grid, tmp_path, monkeypatch):
+    """A function that runs recover-clusters on rows of runs.csv and returns its status and the tables that it wrote."""
+    monkeypatch.chdir(grid)
+    configuration = json.dumps(read_configuration("settings.json"))
+
+    def run_step(rows):
+        write_runs(tmp_path / "runs.csv", rows)
+        options = {"runs": tmp_path / "runs.csv", "config": configuration, "results": OUT}
+        table_paths = {name: tmp_path / f"{name}.csv" for name in ("composition", "projection")}
+        arguments = [f"--{key}={value}" for key, value in {**options, **table_paths}.items()]
+        status = command_line.main(["recover-clusters", *arguments])
+        if status != 0:
+            return status, {}
+        return status, {name: pd.read_csv(path) for name, path in table_paths.items()}
+
+    return run_step
+
+
+def export_options(lines):
+    """The options with which export writes the clusters of the run that these lines describe."""
+    first = lines.iloc[0]
+    if first["method"] != "Clusterlets":
+        return ["--method", first["method"].lower().replace(" (", "-").rstrip(")"), "--seed", str(first["seed"])]
+    parameter = "omega=0.25" if first["matcher"] == "C" else "hops=2"
+    return ["--method", first["matcher"], "--parameters", parameter, "--seed", str(first["seed"])]
+
+
+def test_the_composition_counts_what_export_writes(recover_clusters, rows, export, tmp_path):
+    status, tables = recover_clusters(rows)
     assert status == 0
     iris = load_iris()
     by_method = tables["composition"].groupby("method")
@@ -269,16 +283,17 @@ def test_the_composition_counts_what_export_writes(recovery, export, tmp_path):
     for _, lines in by_method:
         export(*export_options(lines), "-o", str(tmp_path / "exported.csv"))
         exported = pd.read_csv(tmp_path / "exported.csv")
-        expected = pd.crosstab(exported["cluster"], iris.target_names[iris.target[exported["row"]]])[list(iris.target_names)]
+        group_of_line = iris.target_names[iris.target[exported["row"]]]
+        expected = pd.crosstab(exported["cluster"], group_of_line)[list(iris.target_names)]
         counts = lines.pivot(index="cluster", columns="group", values="count")[list(iris.target_names)]
         assert sorted(counts.to_numpy().tolist()) == sorted(expected.to_numpy().tolist())
-        sizes = counts.sum(axis=1)
-        assert sizes.is_monotonic_decreasing and (lines["dataset_share"].round(12) == round(1 / 3, 12)).all()
+        assert counts.sum(axis=1).is_monotonic_decreasing
+        assert lines["dataset_share"].to_numpy() == pytest.approx(1 / 3)
         assert (lines["share"] * lines["size"] - lines["count"]).abs().max() < 1e-9
 
 
-def test_the_projection_holds_every_row_in_each_of_its_clusters(recovery, export, tmp_path):
-    _, tables = recovery[0]()
+def test_the_projection_holds_every_row_in_each_of_its_clusters(recover_clusters, rows, export, tmp_path):
+    _, tables = recover_clusters(rows)
     by_matcher = tables["projection"].groupby("matcher")
     assert set(by_matcher.groups) == {"B", "C", "D", "G-B", "G-D"}
     iris = load_iris()
@@ -289,28 +304,26 @@ def test_the_projection_holds_every_row_in_each_of_its_clusters(recovery, export
         projected, expected = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (lines, exported))
         assert set(projected) == set(expected) and len(lines) == len(exported)
         assert (lines["group"].to_numpy() == iris.target_names[iris.target[lines["row"]]]).all()
-        rows = lines.drop_duplicates("row").set_index("row").sort_index()
-        assert rows["x"].var() == pytest.approx(np.linalg.eigvalsh(np.cov(centred.T))[-1], rel=1e-3)
-        assert rows["x_share"].iloc[0] == pytest.approx(0.9246, abs=1e-4)
+        positions = lines.drop_duplicates("row").set_index("row").sort_index()
+        assert positions["x"].var() == pytest.approx(np.linalg.eigvalsh(np.cov(centred.T))[-1], rel=1e-3)
+        assert positions["x_share"].iloc[0] == pytest.approx(0.9246, abs=1e-4)
 
 
-def test_clusters_that_contradict_the_row_are_refused(recovery, capsys):
-    run_step, rows = recovery
-    status, _ = run_step([row | {"deviation_mean": "0.4321"} if row["matcher"] == "G-D" else row for row in rows])
+def test_clusters_that_contradict_the_row_are_refused(recover_clusters, rows, capsys):
+    status, _ = recover_clusters([row | {"deviation_mean": "0.4321"} if row["matcher"] == "G-D" else row for row in rows])
     error = capsys.readouterr().err
     assert status == 1 and "not those that" in error and path_of_cell("G-D", "k3_hops2") in error
 
 
-def test_if_no_run_has_a_result_the_tables_are_empty(recovery):
-    run_step, rows = recovery
-    status, tables = run_step([row | {"status": INFEASIBLE} for row in rows])
+def test_if_no_run_has_a_result_the_tables_are_empty(recover_clusters, rows):
+    status, tables = recover_clusters([row | {"status": INFEASIBLE} for row in rows])
     assert status == 0 and {name: len(lines) for name, lines in tables.items()} == {"composition": 0, "projection": 0}
     assert list(tables["composition"]) == clusterings.COMPOSITION and list(tables["projection"]) == clusterings.PROJECTION
 
 
 def test_the_dataset_that_best_fills_its_plane_is_shown():
-    stream = np.random.default_rng(0)
-    line, plane = stream.normal(size=(50, 2)) * [9, 1], stream.normal(size=(50, 2)) * [2, 1]
+    rng = np.random.default_rng(0)
+    line, plane = rng.normal(size=(50, 2)) * [9, 1], rng.normal(size=(50, 2)) * [2, 1]
     two_groups, eight_groups = ["a", "b"], list("abcdefgh")
     tables = {
         "line": Prepared(line, np.arange(50) % 2, two_groups),
@@ -334,8 +347,8 @@ def test_evenly_spaced_rows_of_a_large_table_are_shown():
     clusters = Clusters(np.eye(1, dtype=bool), np.array([[5000]]), np.zeros(5000, dtype=int))
     row = dict.fromkeys(clusterings.PROJECTION) | {"k": 2, "seed": 0}
     lines = clusterings.projection(row, clusters, Prepared(X, np.zeros(5000, dtype=int), ["a"]))
-    # 5000 / 700 is between 7 and 8.
-    assert len(lines) == 700 and set(np.diff(lines["row"])) <= {7, 8} and lines["rows"].iloc[0] == 5000
+    assert len(lines) == 700 and lines["rows"].iloc[0] == 5000
+    assert set(np.diff(lines["row"])) <= {7, 8}  # 5000 / 700 lies between them
 
 
 def test_the_examples_of_the_help_name_cells_of_their_grids(run):

@@ -21,11 +21,18 @@ class Dealt(Method):
     def fit(self, X, groups, n_clusters, random_state):
         return np.arange(len(X)) % n_clusters
 """
+CONFIGURATION = """
+results: results/mine
+datasets: [{name: people, path: people.csv, sensitive: sex}]
+methods: [{path: mine.py, files: [weights.csv]}]
+k: [2]
+"""
 CLUSTER_COMMAND = ("cluster", "people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", "2")
 
 
 @pytest.fixture(autouse=True)
-def people(tmp_path, monkeypatch):
+def working_folder(tmp_path, monkeypatch):
+    """The working directory, with a table and the module of a method."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     pd.DataFrame({"age": rng.normal(size=40).round(2), "sex": ["f", "m"] * 20}).to_csv("people.csv", index=False)
@@ -33,9 +40,9 @@ def people(tmp_path, monkeypatch):
 
 
 def link(kind, target, name):
-    """Make a symbolic or hard link with this name; returns the name."""
-    Path(name).unlink(missing_ok=True)
-    {"symbolic": lambda: os.symlink(target, name), "hard": lambda: os.link(target, name)}[kind]()
+    """Make a symbolic or hard link with this name, and return the name."""
+    make_link = os.symlink if kind == "symbolic" else os.link
+    make_link(target, name)
     return name
 
 
@@ -71,13 +78,11 @@ def test_assign_never_writes_over_its_inputs_or_over_its_other_output(options, m
 
 
 @pytest.mark.parametrize("input_file", ["mine.yaml", "mine.py", "weights.csv", "people.csv", "results/mine/runs.csv"])
-def test_export_never_writes_over_a_file_that_the_run_was_made_from(input_file, run):
+def test_export_never_writes_over_an_input_of_the_run(input_file, run):
     Path("results/mine").mkdir(parents=True)
     for file in ("results/mine/runs.csv", "weights.csv"):
         Path(file).write_text("x\n")
-    table = "{name: people, path: people.csv, sensitive: sex}"
-    method = "{path: mine.py, files: [weights.csv]}"
-    Path("mine.yaml").write_text(f"results: results/mine\ndatasets: [{table}]\nmethods: [{method}]\nk: [2]\n")
+    Path("mine.yaml").write_text(CONFIGURATION)
     before = Path(input_file).read_bytes()
     options = "--config mine.yaml --dataset people.sex --method dealt -k 2 -o".split()
     status, _, error = run("export", *options, link("hard", input_file, "a"))
@@ -95,7 +100,7 @@ def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow(run):
     assert Path("results/report.html").read_text() == "page" and "def main" in Path(command_line.__file__).read_text()
 
 
-def test_a_new_file_and_standard_output_are_accepted():
+def test_a_new_file_and_standard_output_are_accepted_and_not_yet_written():
     for output in ("new.csv", STANDARD_OUTPUT):
         refuse_files({"-o": output}, files_below("a file", "."))
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "people.csv"]

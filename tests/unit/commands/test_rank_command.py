@@ -1,4 +1,4 @@
-"""``clusterlets rank`` compares a method with finished runs by their rules, and refuses what it cannot rank before any run."""
+"""``clusterlets rank`` compares a method with the methods of finished runs."""
 
 import json
 
@@ -26,12 +26,13 @@ class Mine(Method):
 """
 
 
-def points(method, prices, deviations=0.0, kind="method"):
-    """Runs on each table with k = 3 and four seeds, which all have the price and deviation of their table."""
-    deviations = np.broadcast_to(deviations, len(prices))
+def points(method, prices, deviation=0.0, kind="method"):
+    """Points of a method with k = 3 and four seeds on each table of ``prices`` (table -> price)."""
+    every_point = {"k": 3, "n_clusters": 3, "status": "ok", "smallest": 9, "parameters": np.nan, "starts": 1}
+    every_point |= {"method": method, "kind": kind, "deviation_max": deviation}
     rows = [
-        (dataset, 3, method, kind, np.nan, seed, seed < 2, "ok", 3, 9, deviation, price, 1)
-        for (dataset, price), deviation in zip(prices.items(), deviations, strict=True)
+        every_point | {"dataset": dataset, "price": price, "seed": seed, "chooses": seed < 2}
+        for dataset, price in prices.items()
         for seed in range(4)
     ]
     return pd.DataFrame(rows, columns=leaderboard.POINTS)
@@ -47,15 +48,21 @@ def report_of(others, own):
     return "\n".join(rank.describe(rank.standings_with(others, own, "mine"), "mine"))
 
 
+def paragraph_on(limit, text):
+    paragraph = text.partition(f"At a largest deviation of at most {limit}, mine is\n")[2].partition("\n\n")[0]
+    return paragraph.splitlines()
+
+
 def test_a_method_is_ranked_and_told_apart_by_price_and_by_reliability():
-    """At 90 % of the price of one method, and within limits that another one misses."""
-    text = report_of(OTHERS, points("mine", dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))))
+    ninety_percent_of_near = dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))
+    text = report_of(OTHERS, points("mine", ninety_percent_of_near))
     rows = [line.split()[:4] for line in text.splitlines() if line.lstrip().startswith("0.")]
-    assert rows == [[limit, place, "of", "3"] for limit, place in (("0.01", "1"), ("0.02", "1"), ("0.05", "1"), ("0.1", "2"))]
-    strict, loose = (text.partition(f"At a largest deviation of at most {limit}, mine is\n")[2] for limit in ("0.05", "0.1"))
-    strict = strict.partition("\n\n")[0].splitlines()
-    assert strict == ["  cheaper than (its cost over theirs): near (0.90)", "  more reliable than (by): lax (1.00)"]
-    assert loose.splitlines() == [
+    assert [" ".join(row) for row in rows] == ["0.01 1 of 3", "0.02 1 of 3", "0.05 1 of 3", "0.1 2 of 3"]
+    assert paragraph_on("0.05", text) == [
+        "  cheaper than (its cost over theirs): near (0.90)",
+        "  more reliable than (by): lax (1.00)",
+    ]
+    assert paragraph_on("0.1", text) == [
         "  cheaper than (its cost over theirs): near (0.90)",
         "  dearer than (its cost over theirs): lax (1.73)",
     ]
@@ -73,9 +80,13 @@ def test_a_method_like_another_is_not_told_apart_from_it():
     assert text.count("not told apart from (its cost over theirs): near (1.00)") == 4
 
 
-def test_few_tables_cannot_tell_methods_apart_and_only_the_tables_of_the_method_count():
+def test_only_the_tables_of_the_ranked_method_count():
     standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
     assert set(standings.board["dataset"]) == set("abcde")
+
+
+def test_fewer_than_six_tables_cannot_tell_methods_apart():
+    standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
     text = "\n".join(rank.describe(standings, "mine"))
     assert "Fewer than 6 tables are too few to tell methods apart" in text
     assert "told apart from" not in text and "cheaper than" not in text
@@ -84,24 +95,26 @@ def test_few_tables_cannot_tell_methods_apart_and_only_the_tables_of_the_method_
 def test_a_method_changes_no_number_of_the_others():
     whole = leaderboard.leaderboard(OTHERS[OTHERS["kind"] == "method"])
     standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys(TABLES, 1.7), 0.03), "mine")
-    for ours, committed in ((standings.overall, leaderboard.overall(whole)), (standings.pairs, leaderboard.pairs(whole))):
-        rest = ours[(ours["method"] != "mine") & (ours.get("other", "") != "mine")]
-        frames = (frame.drop(columns="place", errors="ignore").reset_index(drop=True) for frame in (rest, committed))
-        pd.testing.assert_frame_equal(*frames)
+    overall = standings.overall[standings.overall["method"] != "mine"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(overall.drop(columns="place"), leaderboard.overall(whole).drop(columns="place"))
+    pairs = standings.pairs[~standings.pairs[["method", "other"]].eq("mine").any(axis=1)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(pairs, leaderboard.pairs(whole))
 
 
 @pytest.mark.parametrize("kind", ["clusterlets", "control"])
 def test_a_matcher_and_a_control_have_no_place(kind):
-    runs = points("mine", dict.fromkeys(TABLES, 1.2), kind=kind)
-    text = report_of(OTHERS, runs)
+    text = report_of(OTHERS, points("mine", dict.fromkeys(TABLES, 1.2), kind=kind))
     assert text.count(" none 1.00 [1.00, 1.00]") == 4 and text.count("near (0.42)") == 4
-    if kind == "clusterlets":  # a matcher that gave other numbers of clusters
-        assert report_of(OTHERS, runs.assign(n_clusters=2)).splitlines()[-1].startswith("mine has no block")
+
+
+def test_a_matcher_without_a_block_of_the_others_is_not_ranked():
+    runs = points("mine", dict.fromkeys(TABLES, 1.2), kind="clusterlets").assign(n_clusters=2)
+    assert report_of(OTHERS, runs).splitlines()[-1].startswith("mine has no block")
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The working folder: with a method's file, and a reference as ``make reference-field`` leaves it."""
+    """The working directory, with a method's file and a reference as ``make reference-field`` writes it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(METHOD.replace("SHARES", "[0.1, 0.2]"))
     reference = tmp_path / "reference"
@@ -116,8 +129,8 @@ def folder(tmp_path, monkeypatch):
 def test_a_method_runs_with_the_settings_of_the_finished_run(folder):
     requested = rank.configuration(json.loads(json.dumps(SETTINGS)), "mine.py", None)
     config = check_configuration(requested, SCHEMA)
-    differing = {key for key in FIELD if config[key] != FIELD[key]}
-    assert differing == {"results", "methods", "grids"}
+    changed = {key for key in FIELD if config[key] != FIELD[key]}
+    assert changed == {"results", "methods", "grids"}
     assert list(config["grids"]) == ["mine"] and config["grids"]["mine"]["parameters"] == {"share": [0.1, 0.2]}
 
 
@@ -128,32 +141,45 @@ def test_a_tables_name_stands_for_all_its_groups_and_an_id_for_one(folder):
 
 @pytest.fixture
 def refusal(run):
-    """A function that runs the command, which must refuse, and returns its message."""
+    """A function that runs the command and returns the message with which it refuses."""
 
-    def refused_run(*arguments):
+    def message(*arguments):
         status, output, error = run("rank", *arguments)
         assert status == 1 and not output and error.count("\n") == 1
         return error.removeprefix("clusterlets rank: ").strip()
 
-    return refused_run
+    return message
 
 
-def test_what_cannot_be_ranked_is_refused_in_a_line_before_any_run(folder, refusal):
-    def message_for(file="mine.py", *options):
-        return refusal(file, "--reference", "reference", *options)
-
-    assert message_for("nobody.py") == "There is no file nobody.py, which should hold a method."
-    (folder / "empty.py").write_text("")
-    assert message_for("empty.py").startswith("empty.py holds 0 methods, and should hold one")
-    (folder / "broken.py").write_text("import nowhere")
-    assert message_for("broken.py").startswith("broken.py cannot be run, line 1: ModuleNotFoundError")
-    (folder / "eager.py").write_text(METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5]"))
-    assert message_for("eager.py").startswith("eager.py tries 5 configurations, and no other method more than 4.")
-    (folder / "near.py").write_text(METHOD.replace("SHARES", "[0.1]").replace('"mine"', '"near"'))
-    assert message_for("near.py") == "reference holds a method called near already; rename yours."
-    unknown = message_for("mine.py", "--tables", "pima,iris")
-    assert unknown.startswith("--tables: the leaderboard has no iris; it has adult, credit,")
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("", "theirs.py holds 0 methods, and should hold one"),
+        ("import nowhere", "theirs.py cannot be run, line 1: ModuleNotFoundError"),
+        (
+            METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5]"),
+            "theirs.py tries 5 configurations, and no other method more than 4.",
+        ),
+        (
+            METHOD.replace("SHARES", "[0.1]").replace('"mine"', '"near"'),
+            "reference holds a method called near already; rename yours.",
+        ),
+    ],
+)
+def test_a_file_without_a_method_that_can_be_ranked_is_refused_before_any_run(folder, refusal, source, message):
+    (folder / "theirs.py").write_text(source)
+    assert refusal("theirs.py", "--reference", "reference").startswith(message)
     assert not (folder / "results").exists()
+
+
+def test_a_missing_file_is_named(folder, refusal):
+    message = "There is no file nobody.py, which should hold a method."
+    assert refusal("nobody.py", "--reference", "reference") == message
+
+
+def test_a_table_that_the_leaderboard_lacks_is_refused(folder, refusal):
+    message = refusal("mine.py", "--reference", "reference", "--tables", "pima,iris")
+    assert message.startswith("--tables: the leaderboard has no iris; it has adult, credit,")
 
 
 def test_a_missing_or_an_older_reference_is_named(folder, refusal):

@@ -17,15 +17,31 @@ from clusterlets.storage import save_text
 DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
 # The settings that determine the grid's cells.
-GRID = {"datasets": ["iris"], "k": [2], "methods": ["D"], "seeds": {"count": 4, "block": 2}}
-GRID |= {"grids": {"D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}}}}
-CELL, SECOND = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
-TESTS = "statistics/wilcoxon.csv"  # promised within a tolerance
-FILES = [
-    *("runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv", "report.html", "summary.txt"),
-    *(TESTS, "statistics/statistics.md", "statistics/mean_ranks.csv", "clusterings/projection.csv"),
-]
+GRID = {
+    "datasets": ["iris"],
+    "k": [2],
+    "methods": ["D"],
+    "seeds": {"count": 4, "block": 2},
+    "grids": {"D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}}},
+}
+CELL, SECOND_CELL = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
+APPROXIMATE = "statistics/wilcoxon.csv"  # promised within a tolerance
+FILES = "runs.csv figures/f.png figures/f.pdf datasets.csv report.html summary.txt".split()
+FILES += [APPROXIMATE, "statistics/statistics.md", "statistics/mean_ranks.csv", "clusterings/projection.csv"]
 PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
+
+
+def write_manifest(results, **changes):
+    """Write the manifest of a results folder. ``changes`` replace arguments of ``manifest.make``."""
+    arguments = {
+        "files": FILES,
+        "settings": GRID,
+        "datasets": DESCRIBED,
+        "locked": {"scipy": "2", "numpy": "1"},
+        "processor": PROCESSOR,
+        "user_files": {},
+    }
+    (results / "manifest.json").write_text(json.dumps(manifest.make(results, **(arguments | changes))))
 
 
 @pytest.fixture
@@ -38,11 +54,9 @@ def results(tmp_path, monkeypatch):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file)
     (folder / "report.html").write_text(PAGE.format("on Monday"))
-    for cell in (CELL, SECOND):
+    for cell in (CELL, SECOND_CELL):
         save_text(folder / cell, cell)
-    settings = GRID | {"results": "/home/me/results", "mirror": "/mnt/mirror"}
-    content = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"}, PROCESSOR, {})
-    (folder / "manifest.json").write_text(json.dumps(content))
+    write_manifest(folder, settings=GRID | {"results": "/home/me/results", "mirror": "/mnt/mirror"})
     return folder
 
 
@@ -76,8 +90,8 @@ MALFORMED = {
     "tables that are a list": EMPTY | {"settings": {"tables": ["iris"]}},
     "datasets that are text": EMPTY | {"datasets": "iris"},
     "a hash that is a number": EMPTY | {"files": {"numbers": {"runs.csv": 1}}},
-    "a part that is not there": {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}},
-    "a file elsewhere": EMPTY | {"files": {"numbers": {"/etc/hostname": "a"}}},
+    "a missing part": {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}},
+    "an absolute path": EMPTY | {"files": {"numbers": {"/etc/hostname": "a"}}},
     "a folder above": EMPTY | {"files": {"numbers": {"..": "a"}}},
     "a name with a line break": EMPTY | {"files": {"numbers": {"runs.csv\n": "a"}}},
     "deep nesting": EMPTY | {"settings": {"k": functools.reduce(lambda inner, _: [inner], range(400), 1)}},
@@ -96,7 +110,7 @@ MALFORMED_BYTES = {
     ids=[*MALFORMED, *MALFORMED_BYTES],
 )
 @pytest.mark.parametrize("command", ["verify", "compare"])
-def test_a_malformed_manifest_is_a_one_line_error(content, command, results, capsys):
+def test_a_malformed_manifest_is_reported_in_one_line(content, command, results, capsys):
     (results / "manifest.json").write_bytes(content)
     shutil.copytree(results, "reference")
     status = command_line.main([command, *(["reference", "results"] if command == "compare" else [])])
@@ -112,16 +126,16 @@ def test_without_a_manifest_nothing_is_checked(results, capsys, folder):
     assert status == 1 and output.startswith(f"clusterlets verify: There is no {folder}/manifest.json. A finished run")
 
 
-def spoil_bytes(folder):
+def replace_letter(folder):
     (folder / CELL).write_text((folder / CELL).read_text().replace("D", "E"))
 
 
 @pytest.mark.parametrize(
-    ("spoil", "named", "removed"),
+    ("change", "named", "to_remove"),
     [
-        (spoil_bytes, f"wrote\n  results/{CELL}\n\n", f"results/{CELL} results/runs.csv"),
+        (replace_letter, f"wrote\n  results/{CELL}\n\n", f"results/{CELL} results/runs.csv"),
         (
-            lambda folder: shutil.copy(folder / SECOND, folder / CELL),
+            lambda folder: shutil.copy(folder / SECOND_CELL, folder / CELL),
             f"wrote\n  results/{CELL}\n\n",
             f"results/{CELL} results/runs.csv",
         ),
@@ -130,31 +144,34 @@ def spoil_bytes(folder):
             "results/runs/iris/D/ (all its",
             "-r results/runs/iris/D results/runs.csv",
         ),
-        (lambda folder: (folder / TESTS).write_text("other"), f"wrote\n  results/{TESTS}", f"results/{TESTS}"),
+        (
+            lambda folder: (folder / APPROXIMATE).write_text("other"),
+            f"wrote\n  results/{APPROXIMATE}",
+            f"results/{APPROXIMATE}",
+        ),
         (lambda folder: (folder / "figures/f.png").unlink(), "missing\n  results/figures/f.png", None),
         (lambda folder: (folder / CELL).unlink(), f"missing\n  results/{CELL}", "results/runs.csv"),
         (lambda folder: [(folder / name).unlink() for name in (CELL, "runs.csv")], f"results/{CELL}", None),
     ],
 )
-def test_differing_files_are_named_and_kept_and_the_advice_says_which_to_remove(results, capsys, spoil, named, removed):
-    """Also files that are promised within a tolerance: they must be the ones that their manifest was written with."""
-    spoil(results)
+def test_changed_and_missing_files_are_named_with_advice_on_what_to_remove(results, capsys, change, named, to_remove):
+    change(results)
     before = sorted(results.rglob("*"))
     status, output = verify(capsys)
     assert status == 1 and named in output and "EXCLUDE" in output and sorted(results.rglob("*")) == before
-    assert f"  rm {removed}\n" in output if removed else " rm " not in output
+    assert f"  rm {to_remove}\n" in output if to_remove else " rm " not in output
 
 
 @pytest.fixture
 def own_files(results):
-    """A user's own table and method, which the manifest names as sources of the same results."""
+    """The files of a user's table and method. The manifest says that the results were made from them."""
     table, method = (results.parent / name for name in ("people.csv", "mine.py"))
     table.write_text("a,b\n1,x\n")
     method.write_text("class Mine: pass\n")
     described = {"people.b": {**DESCRIBED["iris"], "source_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}}
     settings = GRID | {"tables": {"people.b": {"path": "people.csv"}}}
-    own = {"mine.py": hashlib.sha256(method.read_bytes()).hexdigest()}
-    (results / "manifest.json").write_text(json.dumps(manifest.make(results, FILES, settings, described, {}, PROCESSOR, own)))
+    hashes = {"mine.py": hashlib.sha256(method.read_bytes()).hexdigest()}
+    write_manifest(results, settings=settings, datasets=described, user_files=hashes)
     return table, method
 
 
@@ -163,11 +180,15 @@ def test_a_changed_file_of_the_user_is_named(own_files, capsys):
     for file in own_files:
         file.write_text(file.read_text() + "2")
     status, text = verify(capsys)
-    for file in own_files:
-        file.unlink()
-    assert status == 1 and verify(capsys)[0] == 0  # what is not there cannot be compared
+    assert status == 1
     assert "changed since the results were made from them: your own tables and methods\n  people.csv\n  mine.py\n" in text
     assert "all 6 files" not in text and " rm " not in text and "made from a file that changed, is made by the command" in text
+
+
+def test_a_missing_file_of_the_user_is_not_checked(own_files, capsys):
+    for file in own_files:
+        file.unlink()
+    assert verify(capsys)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -180,7 +201,7 @@ def test_a_changed_file_of_the_user_is_named(own_files, capsys):
         ("\xff", 1),
     ],
 )
-def test_all_of_the_report_but_its_provenance_is_checked(results, capsys, page, status):
+def test_the_report_is_checked_except_for_its_provenance(results, capsys, page, status):
     (results / "report.html").write_bytes(page.encode("latin-1"))
     actual_status, output = verify(capsys)
     assert actual_status == status and ("  results/report.html\n" in output) == bool(status)
@@ -214,8 +235,7 @@ def test_many_changed_files_are_all_named_but_not_in_a_command(results, capsys):
     (names,) = manifest.cells_by_folder(settings).values()
     for name in names:
         save_text(results / name, "")
-    content = manifest.make(results, ["runs.csv"], settings, DESCRIBED, {}, PROCESSOR, {})
-    (results / "manifest.json").write_text(json.dumps(content))
+    write_manifest(results, files=["runs.csv"], settings=settings)
     for name in names:
         (results / name).write_text("changed")
     status, output = verify(capsys)
@@ -223,8 +243,7 @@ def test_many_changed_files_are_all_named_but_not_in_a_command(results, capsys):
     assert "\nRemove the changed files and results/runs.csv.\n" in output
 
 
-def test_every_flipped_bit_of_a_manifest_is_noticed_and_the_manifest_kept(results, capsys):
-    """Also in a name or a version, which no file of the results would show."""
+def test_a_flipped_bit_anywhere_in_a_manifest_is_noticed_and_the_manifest_kept(results, capsys):
     path = results / "manifest.json"
     content = path.read_bytes()
     for index in range(len(content)):
@@ -237,14 +256,18 @@ def test_every_flipped_bit_of_a_manifest_is_noticed_and_the_manifest_kept(result
             path.unlink()
 
 
-def test_a_manifest_that_lists_nothing_or_has_no_hash_proves_nothing(results, capsys):
-    empty = manifest.make(results, [], GRID | {"datasets": []}, {}, {}, PROCESSOR, {})
-    unsealed = json.loads((results / "manifest.json").read_text())
-    del unsealed["sha256"]
-    for content, message in ((empty, "lists no file"), (unsealed, "has no hash of its own")):
-        (results / "manifest.json").write_text(json.dumps(content))
-        status, output = verify(capsys)
-        assert status == 1 and message in output and "run the workflow again" in output
+def test_a_manifest_that_lists_nothing_is_refused(results, capsys):
+    write_manifest(results, files=[], settings=GRID | {"datasets": []}, datasets={})
+    status, output = verify(capsys)
+    assert status == 1 and "lists no file" in output and "run the workflow again" in output
+
+
+def test_a_manifest_without_a_hash_of_its_own_is_refused(results, capsys):
+    content = json.loads((results / "manifest.json").read_text())
+    del content["sha256"]
+    (results / "manifest.json").write_text(json.dumps(content))
+    status, output = verify(capsys)
+    assert status == 1 and "has no hash of its own" in output and "run the workflow again" in output
 
 
 def test_the_command_imports_no_large_library():

@@ -7,6 +7,7 @@ from snakemake.cli import get_argument_parser
 
 from clusterlets.commands import why
 
+# Snakemake prints this text, and after it the parameters before and now.
 PARAMETERS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
 BEFORE = "0123456789abcdef storage.py:11111111 algorithms/matching/pinball.py:11111111 numpy==2.4.6"
 NOW = "0123456789abcdee storage.py:11111111 algorithms/matching/pinball.py:22222222 numpy==2.5.0"
@@ -73,7 +74,7 @@ def test_options_are_looked_up_in_the_command_of_their_own_job():
     ]
 
 
-def test_jobs_are_grouped_by_reason_and_jobs_that_only_follow_others_come_last():
+def test_jobs_are_grouped_by_reason_and_those_that_only_follow_others_come_last():
     follows = "Input files updated by another job: results/runs.csv"
     jobs = [("Draw it", follows), *((f"iris: D, k = {k}", "Missing output files: x") for k in range(7)), ("Table", follows)]
     output = "".join(f"[Sat Nov 21]\nJob {number}: {job}\nReason: {reason}\n" for number, (job, reason) in enumerate(jobs))
@@ -85,6 +86,9 @@ def test_jobs_are_grouped_by_reason_and_jobs_that_only_follow_others_come_last()
         "    Draw it",
         "    Table",
     ]
+
+
+def test_without_jobs_nothing_would_run():
     assert why.explain("Nothing to be done").startswith("Nothing would run")
 
 
@@ -97,7 +101,7 @@ def test_only_the_last_line_of_snakemakes_traceback_is_shown(monkeypatch, run):
 
 @pytest.fixture
 def commands(monkeypatch):
-    """Collects the commands that would be started. None is run."""
+    """A list that collects the commands that would be started. None is run."""
     commands = []
 
     def run(command, **_):
@@ -108,17 +112,14 @@ def commands(monkeypatch):
     return commands
 
 
-REFUSED_OPTIONS = [
-    option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._ALLOWED
-]
+SNAKEMAKE_OPTIONS = {option for action in get_argument_parser()._actions for option in action.option_strings}
 
 
 def test_options_that_are_not_allowed_are_refused_before_snakemake_starts(commands, run):
-    assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(
-        REFUSED_OPTIONS
-    )
-    refused = [[option] for option in REFUSED_OPTIONS if option not in ("-h", "--help")]
-    refused += [[f"{option}=a"] for option in REFUSED_OPTIONS if option.startswith("--") and option != "--help"]
+    names = SNAKEMAKE_OPTIONS - set(why._ALLOWED) - {"-h", "--help"}
+    assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= names
+    refused = [[name] for name in names]
+    refused += [[f"{name}=a"] for name in names if name.startswith("--")]
     refused += [["--cleanup-m", "a"], ["--rep", "a"], ["-Ft"], ["--", "--report"], ["--config", "k=[2]", "--report", "a"]]
     for options in refused:
         status, _, error = run("why", "a.csv", *options)
@@ -127,8 +128,7 @@ def test_options_that_are_not_allowed_are_refused_before_snakemake_starts(comman
 
 
 def test_options_that_choose_the_work_reach_snakemake(commands, run):
-    snakemake_options = {option for action in get_argument_parser()._actions for option in action.option_strings}
-    assert set(why._ALLOWED) <= snakemake_options
+    assert set(why._ALLOWED) <= SNAKEMAKE_OPTIONS
     options = ["-F", "--config", "exclude=nbfi,adult", "tol=1e-4", "--configfile=a.yaml"]
     status, output, _ = run("why", "a.csv", *options)
     assert status == 0 and output.startswith("Nothing would run")

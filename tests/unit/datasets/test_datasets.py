@@ -1,4 +1,4 @@
-"""Tables of ten real datasets, of scikit-learn's bundled ones and of nbfi, whose rows the tests make up; and their listing."""
+"""Datasets are prepared as expected, fingerprinted and listed. The rows of nbfi are made up."""
 
 import csv
 import hashlib
@@ -27,7 +27,7 @@ from clusterlets.storage import save_json
 
 CHECKOUT = Path(__file__).parents[3]
 
-# For each dataset: rows, features, positives, name of the positive class, and values of the first row, all worked out by hand.
+# For each dataset: rows, features, positives, name of the positive class and values of the first row, all worked out by hand.
 REAL_DATASETS = {
     "adult": (48842, 7, 11687, ">50K", {"age": 39, "capital_gain": 2174, "education": 12, "fnlwgt": 77516, "is_male": 1}),
     "credit": (690, 10, 307, "1", {"A1": 1, "A2": 22.08, "A7": 1.585, "A11": 1, "A14": 1213}),
@@ -51,13 +51,13 @@ REAL_DATASETS = {
 @pytest.mark.parametrize("name", REAL_DATASETS)
 def test_a_real_dataset_is_prepared_as_expected(name, mirror):
     table = datasets.prepare(name, mirror)
-    rows, features, positives, positive_name, first = REAL_DATASETS[name]
+    rows, features, positives, positive_name, values = REAL_DATASETS[name]
     assert table.X.shape == (rows, features) == (len(table.groups), len(table.feature_names))
     assert table.X.dtype == np.float64 and np.isfinite(table.X).all()
     assert table.positives == positives and table.group_names[1] == positive_name
     assert table.group_counts.tolist() == [rows - positives, positives]
-    row = dict(zip(table.feature_names, table.X[0], strict=True))
-    assert {feature: row[feature] for feature in first} == first
+    first_row = dict(zip(table.feature_names, table.X[0], strict=True))
+    assert {feature: first_row[feature] for feature in values} == values
     description = datasets.describe(name)
     assert (description["rows"], description["features"], description["positives"]) == (rows, features, positives)
     assert description["strict"] and description["fingerprint"] == fingerprint(table)
@@ -88,12 +88,12 @@ def test_speeddating_with_binned_columns_gives_the_same_table(form, mirror, tmp_
     (tmp_path / "speeddating").mkdir()
     with open(mirror / file, newline="") as source, open(tmp_path / file, "w", newline="") as target:
         header, *rows = csv.reader(source)
-        _write_as_openml(header, rows, form, target)
+        write_as_openml(header, rows, form, target)
     assert fingerprint(datasets.prepare("speeddating", tmp_path)) == datasets.describe("speeddating")["fingerprint"]
 
 
-def _write_as_openml(header, rows, form, target):
-    """Write OpenML's layout: has_null first, binned columns last; in ARFF, text in single quotes with escaped apostrophes."""
+def write_as_openml(header, rows, form, target):
+    """Write OpenML's layout: has_null comes first, binned columns last. ARFF has text in single quotes."""
     columns = ["has_null", *header, "d_d_age", "d_attractive_o"]
     field = header.index("field")
     rows = [["0", *row[:field], f"{row[field]}, it's so", *row[field + 1 :], "[4-6]", "[6-8]"] for row in rows]
@@ -107,11 +107,11 @@ def _write_as_openml(header, rows, form, target):
     target.write("\n@DATA\n")
     text_columns = {columns.index(column) for column in ("race", "race_o", "field", "d_d_age", "d_attractive_o")}
     for row in rows:
-        cells = [_in_quotes(cell) if index in text_columns and cell != "?" else cell for index, cell in enumerate(row)]
+        cells = [quoted(cell) if index in text_columns and cell != "?" else cell for index, cell in enumerate(row)]
         target.write(",".join(cells) + "\n")
 
 
-def _in_quotes(cell):
+def quoted(cell):
     return "'" + cell.replace("'", "\\'") + "'"
 
 
@@ -141,19 +141,21 @@ NBFI_TEXT_CELLS = {
 }
 
 
-def _prepare_nbfi(tmp_path, changes):
-    """Prepare a raw file with a row for each mapping (column -> cell) of ``changes``, which replaces cells of a valid row."""
+def nbfi_row(number, changes):
+    """The cells of a valid row, with some replaced by ``changes`` (column -> cell). Numeric cells hold ``number``."""
+    cells = dict.fromkeys(NBFI_COLUMNS, str(number)) | NBFI_TEXT_CELLS | {"Default": str((number + 1) % 2)} | changes
+    return list(cells.values())
+
+
+def prepare_nbfi(tmp_path, changes_per_row):
     (tmp_path / "nbfi").mkdir()
-    rows = [
-        [{**NBFI_TEXT_CELLS, "Default": str(row % 2), **change}.get(column, str(row + 1)) for column in NBFI_COLUMNS]
-        for row, change in enumerate(changes)
-    ]
+    rows = [nbfi_row(number, changes) for number, changes in enumerate(changes_per_row, start=1)]
     with open(tmp_path / "nbfi" / "Train_Dataset.csv", "w", newline="") as file:
         csv.writer(file).writerows([NBFI_COLUMNS, *rows])
     return datasets.prepare("nbfi", tmp_path)
 
 
-def test_nbfi_drops_rows_with_any_sign_of_a_missing_value(tmp_path):
+def test_nbfi_drops_rows_with_any_sign_of_a_missing_value_in_a_column_that_it_uses(tmp_path):
     signs = itertools.cycle(["$", "##", "&", "@", "#", "x", "#VALUE!", ""])
     columns = (
         "Client_Income Client_Education Child_Count Client_Marital_Status Application_Process_Hour "
@@ -162,14 +164,13 @@ def test_nbfi_drops_rows_with_any_sign_of_a_missing_value(tmp_path):
         "Client_Family_Members Social_Circle_Default Age_Days"
     ).split()
     missing = [{column: next(signs)} for column in columns]
-    # Feature 0 is the row's number here. The last row lacks only a cell that is not needed.
-    table = _prepare_nbfi(tmp_path, [{}, *missing, {"Type_Organization": "x", "Default": "1"}])
-    assert table.X[:, 0].tolist() == [1, len(missing) + 2]
+    table = prepare_nbfi(tmp_path, [{}, *missing, {"Type_Organization": "x", "Default": "1"}])
+    assert table.X[:, 0].tolist() == [1, len(missing) + 2]  # the numbers of the first and the last row
 
 
 def test_nbfi_features_are_numbers_and_booleans(tmp_path):
     names = ["Client_Education", "Client_Gender", "Client_Permanent_Match_Tag", "Client_Contact_Work_Tag", "Client_Income"]
-    table = _prepare_nbfi(tmp_path, [{}, dict(zip(names, ["Junior secondary", "Female", "No", "Yes", "6750.5"]))])
+    table = prepare_nbfi(tmp_path, [{}, dict(zip(names, ["Junior secondary", "Female", "No", "Yes", "6750.5"]))])
     first, second = (dict(zip(table.feature_names, row, strict=True)) for row in table.X)
     assert len(table.feature_names) == 29 == datasets.describe("nbfi")["features"]
     assert not {"ID", "Own_House_Age", "Client_Occupation", "Default"} & set(table.feature_names)
@@ -177,7 +178,7 @@ def test_nbfi_features_are_numbers_and_booleans(tmp_path):
 
 
 def test_nbfi_with_another_number_of_rows_is_accepted_with_a_warning(tmp_path):
-    table = _prepare_nbfi(tmp_path, [{}, {}, {}])
+    table = prepare_nbfi(tmp_path, [{}, {}, {}])
     warning = "expected 8308 rows, found 3"
     assert describe_differences(table, datasets.describe("nbfi")) == [warning]
     receipt, json_path = tmp_path / "receipt.json", tmp_path / "nbfi.json"
@@ -195,7 +196,7 @@ def test_changing_a_description_does_not_change_the_next_one():
     assert datasets.describe("iris")["files"]
 
 
-def test_an_unknown_name_is_refused_and_the_nearest_is_suggested():
+def test_an_unknown_dataset_is_refused_and_the_nearest_name_suggested():
     with pytest.raises(ClusterletsError, match="no dataset 'speed_dating' .did you mean 'speeddating'"):
         datasets.describe("speed_dating")
     with pytest.raises(ClusterletsError, match="The datasets are: adult, credit"):
@@ -209,7 +210,7 @@ def test_a_missing_raw_file_is_named(tmp_path):
         datasets.prepare("pima", tmp_path)
 
 
-def test_listing_names_and_fetching_bundled_data_imports_no_heavy_library(tmp_path):
+def test_listing_datasets_and_fetching_a_bundled_one_imports_no_heavy_library(tmp_path):
     program = (
         "import sys; from clusterlets import datasets; from clusterlets.datasets.fetch import fetch; "
         "datasets.names(); fetch('iris', sys.argv[1]); "
@@ -228,7 +229,7 @@ def test_the_fingerprint_hashes_the_documented_text():
     assert fingerprint(toy_table()) == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_the_last_bits_of_values():
+def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_last_bits():
     original = fingerprint(toy_table())
     assert fingerprint(toy_table(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == original
     assert fingerprint(toy_table(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != original
@@ -258,9 +259,6 @@ def test_standardised_columns_have_mean_zero_and_variance_one():
     assert (scaled[:, 2] == 0).all()
 
 
-# ---- the listing -----------------------------------------------------------------------------------------------------
-
-
 DESCRIPTION = {
     "dataset": "x",
     "source": "mirror",
@@ -274,13 +272,16 @@ DESCRIPTION = {
 }
 
 
-def test_the_listing_is_120_characters_wide_shortens_only_wide_columns_and_escapes_markup():
+def test_the_listing_is_120_characters_wide_and_shortens_only_wide_columns():
     name = "heart_failure.sex+age_group"
     without_fingerprint = DESCRIPTION | {"fingerprint_ok": None, "groups": {}}
     text = datasets_table.to_text([datasets_table.row(name, DESCRIPTION), datasets_table.row("y", without_fingerprint)])
     assert {len(line) for line in text.splitlines()} == {120}
     assert f"| {name} | mirror | 3    | 2        | 2: a\\|b 1" in text
     assert "ccc… |" in text and "| not known " in text
+
+
+def test_the_listing_escapes_markup():
     markup = DESCRIPTION | {
         "groups": {"<img src=x>": 1, "![a](http://x)": 1},
         "warnings": ["the group '<script>' has one row"],
@@ -294,12 +295,23 @@ def test_the_csv_shortens_nothing():
     assert row["citation"] == "c" * 200 and row["groups"] == "2: a|b 1, c\nd 2" and row["fingerprint ok"] == "yes"
 
 
+def cells_of_table(text):
+    """The cells of the Markdown table in a text: a mapping from the first cell of each row to a list of the others."""
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    return {name: values for name, *values in lines}
+
+
 def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").touch()
-    people, breast = "{name: people, path: people.csv, sensitive: city}", "{name: breast, duplicates: keep, id: whole}"
-    entries = f"datasets: [iris, pima, {{name: pima, sensitive: age_group}}, {breast}, {people}]"
-    (tmp_path / "mine.yaml").write_text(f"{entries}\nseeds: {{count: 2}}\n")
+    entries = [
+        "iris",
+        "pima",
+        {"name": "pima", "sensitive": "age_group"},
+        {"name": "breast", "duplicates": "keep", "id": "whole"},
+        {"name": "people", "path": "people.csv", "sensitive": "city"},
+    ]
+    (tmp_path / "mine.yaml").write_text(json.dumps({"datasets": entries, "seeds": {"count": 2}}))
     (tmp_path / "results/prepared").mkdir(parents=True)
     description = DESCRIPTION | {
         "dataset": "iris",
@@ -312,13 +324,13 @@ def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_pa
     save_json(tmp_path / "results/prepared/iris.json", description)
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]
-    cells = {name: values for name, *values in lines}  # for a dataset in both tables, the cells of the second
     listing, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
     for text in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched "):
         assert text in listing
-    assert cells["people.city"][0].startswith("people.csv, not") and cells["people.city"][1] == ""
-    assert all(len(cells[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
+    assert cells_of_table(listing)["people.city"][0].startswith("people.csv, not")
+    assert cells_of_table(listing)["people.city"][1] == ""
+    estimated = cells_of_table(estimate)
+    assert all(len(estimated[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
     assert "not been counted yet: whole, people.city. `snakemake data --cores 2 --configfile mine.yaml`" in estimate
 
 
@@ -343,7 +355,7 @@ def test_a_damaged_description_is_named_with_the_command_that_makes_it(
 
 
 @pytest.mark.parametrize(("content", "message"), [("a: [", "mine.yaml is not valid YAML"), ("k: [1]", "k.0: 1 is less than")])
-def test_the_command_says_what_is_wrong_with_a_configuration(content, message, tmp_path, capsys):
+def test_the_command_reports_a_faulty_configuration(content, message, tmp_path, capsys):
     (tmp_path / "mine.yaml").write_text(content)
     assert command_line.main(["datasets", "--config", str(tmp_path / "mine.yaml")]) == 1
     assert message in capsys.readouterr().err
@@ -358,6 +370,6 @@ def test_the_estimated_time_and_space_are_near_the_measured_ones():
     config = without_methods(read_configuration(), "fair-limit", "fair-flow")
     tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, *_ in REAL_DATASETS.values()]
     total = estimate.total_cost([estimate.dataset_cost(*sizes, config) for sizes in tables])
-    assert 611 / 1.5 < total.seconds < 611 * 1.5  # seconds of CPU time that the paper's methods took on the ten datasets
-    # The results took 80 MB. Distances to sampled rows, which were added later, take 130 MB, judging by the largest tables.
+    # The paper's methods took 611 seconds of CPU time and 80 MB. Distances to sampled rows take 130 MB more.
+    assert 611 / 1.5 < total.seconds < 611 * 1.5
     assert 210e6 / 1.5 < total.disk < 210e6 * 1.5

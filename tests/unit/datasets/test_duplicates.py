@@ -1,4 +1,4 @@
-"""Duplicate rows: which rows count as duplicates, what happens to them by default, and what a user can choose."""
+"""Duplicate rows: which rows count as duplicates, and when they are left out."""
 
 import json
 
@@ -17,7 +17,8 @@ from clusterlets.steps.preparing import prepare_dataset
 
 
 def rows_of(table):
-    """Each row as its features, as strings with -0 written as 0, and its group."""
+    """Each row as a tuple of its features and its group."""
+    # Adding 0.0 turns -0.0 into 0.0.
     return [(*map(str, (row + 0.0).tolist()), int(group)) for row, group in zip(table.X, table.groups, strict=True)]
 
 
@@ -29,9 +30,9 @@ SMALL_TABLES = st.lists(
 @given(SMALL_TABLES)
 def test_the_first_of_equal_rows_stays_in_its_place(rows):
     X, group = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
-    attribute = np.array([f"value {row_number}" for row_number in range(len(rows))], dtype=object)
+    attribute = np.array([f"value {index}" for index in range(len(rows))], dtype=object)
     table = Table(X, group, ("a", "b"), ("no", "yes"), {"c": attribute})
-    kept_rows = [row_number for row_number, row in enumerate(rows_of(table)) if row not in rows_of(table)[:row_number]]
+    kept_rows = [index for index, row in enumerate(rows_of(table)) if row not in rows_of(table)[:index]]
     distinct = without_duplicates(table)
     assert np.array_equal(distinct.X, X[kept_rows]) and np.array_equal(distinct.groups, group[kept_rows])
     assert np.array_equal(distinct.sensitive["c"], attribute[kept_rows])

@@ -1,4 +1,4 @@
-"""Any sensitive attribute can give the groups. The rows stay the same, and features that reveal the groups are removed."""
+"""Groups by sensitive attributes: the rows stay the same, and features that reveal the groups are removed."""
 
 import functools
 import json
@@ -13,7 +13,7 @@ from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 from clusterlets.storage import load_arrays
 
-# For each dataset and attribute: counts in the raw file, without rows that preparation drops, and the features that reveal it.
+# For each dataset and attribute: counts of its values, taken from the raw file, and the features that reveal it.
 REAL_GROUPS = {
     ("adult", "sex"): ({"Female": 16192, "Male": 32650}, {"is_male"}),
     ("adult", "race"): (
@@ -49,7 +49,7 @@ REAL_GROUPS = {
 
 @pytest.fixture(scope="module")
 def prepared(mirror):
-    """A function that prepares a dataset of the mirror, and keeps the table for the next call."""
+    """A function that prepares a dataset of the mirror. It keeps the table for further calls."""
     return functools.cache(lambda name: datasets.prepare(name, mirror))
 
 
@@ -64,7 +64,7 @@ def test_a_sensitive_attribute_can_be_the_group(name, attribute, prepared):
     assert np.array_equal(regrouped.X, table.X[:, is_kept])
 
 
-def test_all_declared_attributes_are_tested_above(prepared):
+def test_every_declared_attribute_is_tested(prepared):
     declared = {(name, attribute) for name in datasets.names() for attribute in datasets.sensitive_attributes(name)}
     assert {(name, attribute) for name, attribute in declared if name != "nbfi"} == set(REAL_GROUPS)
     assert list(datasets.sensitive_attributes("nbfi")) == ["Client_Gender", "Client_Marital_Status"]
@@ -87,27 +87,25 @@ def test_the_class_may_be_part_of_a_combination(prepared):
     assert regrouped.group_counts.tolist() == [132, 71, 62, 34]
 
 
-TOY = Table(
-    np.arange(8.0).reshape(4, 2),
-    np.array([0, 1, 0, 1]),
-    ("a", "is_b"),
-    ("no", "yes"),
-    {"b": np.array(["x", "", "y", "x"], dtype=object)},
-)
-
-
 def test_rows_without_a_value_are_left_out(monkeypatch):
+    table = Table(
+        np.arange(8.0).reshape(4, 2),
+        np.array([0, 1, 0, 1]),
+        ("a", "is_b"),
+        ("no", "yes"),
+        {"b": np.array(["x", "", "y", "x"], dtype=object)},
+    )
     monkeypatch.setattr(datasets, "sensitive_attributes", lambda name: {"b": ("is_b",)})
-    regrouped = datasets.with_sensitive("toy", TOY, ["b"])
+    regrouped = datasets.with_sensitive("toy", table, ["b"])
     assert regrouped.X.tolist() == [[0], [4], [6]] and regrouped.groups.tolist() == [0, 1, 0]
     assert regrouped.feature_names == ("a",) and regrouped.group_names == ("x", "y")
 
 
-def test_codes_follow_the_sorted_values_and_numbers_are_sorted_by_value():
+def test_groups_are_sorted_numbers_first_and_by_value():
     labels = np.array(["10", "9", "nan", "9", "ä", "Z"], dtype=object)
     regrouped = table_of_groups(np.zeros((6, 1)), ("a",), [labels])
     assert regrouped.group_names == ("9", "10", "Z", "nan", "ä")
-    assert [regrouped.group_names[code] for code in regrouped.groups] == labels.tolist()
+    assert np.array(regrouped.group_names)[regrouped.groups].tolist() == labels.tolist()
 
 
 @pytest.mark.parametrize(

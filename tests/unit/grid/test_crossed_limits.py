@@ -15,7 +15,7 @@ def cell(tmp_path):
 
 
 def run(cell, exceeded, limits):
-    """Record, as the workflow does, that the cell ran under these limits and whether it exceeded one; returns its parameter."""
+    """Do what the workflow does for a cell: get its parameter, and after the run record whether it exceeded a limit."""
     parameter = exceeded_limits(cell, limits)
     record(cell, exceeded, limits, parameter)
     return parameter

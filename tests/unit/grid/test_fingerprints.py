@@ -1,4 +1,4 @@
-"""What makes a fingerprint change, and what must not. A step runs again if its fingerprint has changed."""
+"""Which changes give a step another fingerprint, so that it runs again, and which do not."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from clusterlets.grid import fingerprints, step_fingerprints
 from clusterlets.grid.cells import cells
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.plan import Plan
-from clusterlets.steps.options import STEPS as STEPS_OF_WORKFLOW
+from clusterlets.steps.options import STEPS
 
 SOURCE = '''"""A module."""
 
@@ -38,7 +38,7 @@ DIFFERENT = {
     "a default": SOURCE.replace("f(x)", "f(x=1)"),
     "a statement": SOURCE + "f(1)\n",
     "text that is no docstring": SOURCE + '"text"\n',
-    "no Python": SOURCE + "f(\n",
+    "a syntax error": SOURCE + "f(\n",
 }
 
 
@@ -48,35 +48,44 @@ def modules_outside():
     return [module for module in MODULES if not fingerprints._in_fingerprints(module)]
 
 
-def digest_of(path, source):
+def fingerprint_of(path, source):
     path.write_bytes(source.encode())
     fingerprints._digest.cache_clear()
     fingerprints._tree.cache_clear()
     return fingerprints.fingerprint([], user_files=[str(path)])
 
 
-def test_only_changes_that_may_change_results_change_a_fingerprint(tmp_path):
-    original = digest_of(tmp_path / "a.py", SOURCE)
-    assert {name: digest_of(tmp_path / "a.py", text) == original for name, text in SAME.items()} == dict.fromkeys(SAME, True)
-    changed = [digest_of(tmp_path / "a.py", text) for text in DIFFERENT.values()]
-    assert len({original, *changed}) == 1 + len(DIFFERENT)
-    assert digest_of(tmp_path / "a.R", SOURCE) != digest_of(tmp_path / "a.R", SAME["a comment"])
+@pytest.mark.parametrize("change", SAME)
+def test_a_change_that_cannot_change_results_changes_no_fingerprint(tmp_path, change):
+    assert fingerprint_of(tmp_path / "a.py", SAME[change]) == fingerprint_of(tmp_path / "a.py", SOURCE)
+
+
+def test_every_other_change_gives_a_fingerprint_of_its_own(tmp_path):
+    fingerprints_of_changes = {fingerprint_of(tmp_path / "a.py", source) for source in (SOURCE, *DIFFERENT.values())}
+    assert len(fingerprints_of_changes) == 1 + len(DIFFERENT)
+
+
+def test_every_byte_counts_in_a_file_that_is_not_python(tmp_path):
+    assert fingerprint_of(tmp_path / "a.R", SOURCE) != fingerprint_of(tmp_path / "a.R", SAME["a comment"])
+
+
+def files_in(fingerprint):
+    """The files that a fingerprint names. Its parts look like ``storage.py:0123abcd``."""
+    return {part.partition(":")[0] for part in fingerprint.split()}
 
 
 def test_every_step_depends_on_what_runs_it_and_on_no_command():
-    parts = {part.partition(":")[0] for part in step_fingerprints.step_fingerprint("steps.datasets_table").split()}
-    assert {"__main__.py", "steps/options.py", "../workflow/step.py", "errors.py"} <= parts
-    assert not {part for part in parts if part.startswith("commands/")}
+    files = files_in(step_fingerprints.step_fingerprint("steps.datasets_table"))
+    assert {"__main__.py", "steps/options.py", "../workflow/step.py", "errors.py"} <= files
+    assert not {file for file in files if file.startswith("commands/")}
 
 
 def test_a_module_outside_fingerprints_counts_only_where_it_is_named():
     fit = step_fingerprints.step_fingerprint("steps.fitting", "methods")
     account = step_fingerprints.step_fingerprint("steps.accounts", "provenance.accounts")
-    assert len(modules_outside()) >= 5
-    assert not {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in modules_outside()} & {
-        part.partition(":")[0] for part in fit.split()
-    }
-    assert "provenance/accounts.py" in account
+    outside = {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in modules_outside()}
+    assert len(outside) >= 5 and not outside & files_in(fit)
+    assert "provenance/accounts.py" in files_in(account)
 
 
 @pytest.mark.parametrize(("one", "other"), [("B", "D"), ("G-D", "G-B"), ("FRAC", "stripes")])
@@ -93,18 +102,24 @@ def test_a_method_depends_on_no_other_method(one, other, tmp_path):
 
 
 def test_every_file_is_opened_once_for_all_jobs():
-    fingerprint_caches = (fingerprints._digest, fingerprints._tree, fingerprints.import_closure, fingerprints._imports)
-    for function in (*fingerprint_caches, fingerprints._in_fingerprints, step_fingerprints.step_fingerprint):
+    for function in (
+        fingerprints._digest,
+        fingerprints._tree,
+        fingerprints._imports,
+        fingerprints._in_fingerprints,
+        fingerprints.import_closure,
+        step_fingerprints.step_fingerprint,
+        step_fingerprints.dataset_fingerprint,
+        step_fingerprints.analysis_fingerprint,
+    ):
         function.cache_clear()
-    step_fingerprints.dataset_fingerprint.cache_clear()
-    step_fingerprints.analysis_fingerprint.cache_clear()
-    plan, opened, is_counting = Plan(read_configuration()), Counter(), True
+    plan, n_opened, is_counting = Plan(read_configuration()), Counter(), True
 
     def count(event, arguments):
         if is_counting and event == "open" and str(arguments[0]).startswith(str(PACKAGE)):
-            opened[str(arguments[0])] += 1
+            n_opened[str(arguments[0])] += 1
 
-    sys.addaudithook(count)  # an audit hook cannot be removed, so is_counting switches it off
+    sys.addaudithook(count)  # It cannot be removed, so is_counting switches it off.
     for cell in cells(plan.config):
         for step in ("steps.fitting", "steps.scoring"):
             plan.method_fingerprint(step)(SimpleNamespace(method=cell.method))
@@ -112,12 +127,12 @@ def test_every_file_is_opened_once_for_all_jobs():
     for steps in (["steps.analysis"], ["steps.report"], ["steps.leaderboard"], ["steps.figures", "report.figures.heatmaps"]):
         step_fingerprints.analysis_fingerprint(*steps)
     is_counting = False
-    modules = {file: number for file, number in opened.items() if file.endswith(".py")}
-    assert len(modules) > 100 and set(modules.values()) == {1}
+    n_opened_modules = {file: number for file, number in n_opened.items() if file.endswith(".py")}
+    assert len(n_opened_modules) > 100 and set(n_opened_modules.values()) == {1}
 
 
-# Runs steps of the workflow in one process, with stubs that do nothing in place of some modules.
-STEPS = """
+# A program that runs steps of the workflow with stubs in place of some modules, and prints the modules that it loaded.
+RUN_STEPS = """
 import json, sys, types
 
 class Nothing(float):
@@ -137,25 +152,30 @@ print(json.dumps([name for name, module in sys.modules.items() if name.startswit
 """
 
 
-GRID = {"datasets": ["iris"], "k": [3], "omega": [0.5], "methods": ["C", "k-means"], "seeds": {"count": 2, "block": 2}}
-
-
 @pytest.mark.slow
 def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
-    grid = GRID | {"sample_size": 50, "limits": {"seconds": 60, "memory_mb": None}}
+    grid = {
+        "datasets": ["iris"],
+        "k": [3],
+        "omega": [0.5],
+        "methods": ["C", "k-means"],
+        "seeds": {"count": 2, "block": 2},
+        "sample_size": 50,
+        "limits": {"seconds": 60, "memory_mb": None},
+    }
     cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)
     contents, loaded = [], set()
     for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", modules_outside())):
         folder.mkdir()
-        command = [sys.executable, "-P", "-c", STEPS, json.dumps(stubs), json.dumps(steps)]
+        command = [sys.executable, "-P", "-c", RUN_STEPS, json.dumps(stubs), json.dumps(steps)]
         process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         assert process.returncode == 0, process.stderr
         loaded |= set(json.loads(process.stdout))
         files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"]
         contents.append({path.relative_to(folder): path.read_bytes() for path in files})
     assert contents[0] == contents[1] and len(contents[0]) >= 10
-    modules = {f"steps.{STEPS_OF_WORKFLOW[step].split(':')[0]}" for step, *_ in steps}
+    modules = {f"steps.{STEPS[step].split(':')[0]}" for step, *_ in steps}
     modules |= {"__main__", "methods.k_means", "methods.c", "datasets.bundled"}
     covered = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
     assert loaded <= {*covered, *modules_outside(), "clusterlets.grid.fingerprints"}

@@ -1,4 +1,4 @@
-"""Which runs a grid has, how they are named, that each has its own random stream, and how configurations are checked."""
+"""The cells of a grid, their names and random streams, and the checks of a configuration."""
 
 import contextlib
 import copy
@@ -40,23 +40,21 @@ ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 CHECKED = check_configuration(PAPER, SCHEMA)
+EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
 
 
 def check(**values):
-    """The paper's configuration with some values replaced, checked."""
+    """Check the paper's configuration with these values replaced."""
     return check_configuration({**copy.deepcopy(PAPER), **values}, SCHEMA)
 
 
 def test_the_papers_grid_has_the_papers_number_of_configurations_and_runs():
     grid = list(cells(CHECKED))
-    clusterlets = [cell for cell in grid if cell.method in ("C", "G-B", "D", "B", "G-D")]
-    frac = [cell for cell in grid if cell.method == "FRAC"]
-    assert len(clusterlets) == 1100 and len(frac) == 55
+    matcher_cells = [cell for cell in grid if cell.method in ("C", "G-B", "D", "B", "G-D")]
+    frac_cells = [cell for cell in grid if cell.method == "FRAC"]
+    assert len(matcher_cells) == 1100 and len(frac_cells) == 55
     assert len({cell.path for cell in grid}) == len(grid)
-    assert sum(len(seeds_of(cell.seeds)) for cell in clusterlets + frac) == 11550
-
-
-EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
+    assert sum(len(seeds_of(cell.seeds)) for cell in matcher_cells + frac_cells) == 11550
 
 
 @pytest.mark.parametrize(
@@ -74,13 +72,17 @@ def test_a_variant_runs_the_affected_cells_on_the_papers_seeds(variant, methods_
     own_paths = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
     assert len(own_paths) == 11 * cells_per_dataset and {path.split("/")[5] for path in own_paths} == methods_affected
     default_paths = [path for path in variants.paths(CHECKED, "") if path.split("/")[3] in EXTENDED["methods"]]
-    assert [path.replace(f"variants/{variant}/", "") for path in paths] == default_paths  # in the same order, ten seeds each
+    assert [path.replace(f"variants/{variant}/", "") for path in paths] == default_paths
+
+
+@pytest.mark.parametrize("variant", EXTENDED["variants"])
+def test_a_variant_changes_only_its_own_settings(variant):
     settings = variants.settings_of(EXTENDED, variant)
-    differing = {key for key in PAPER if settings[key] != EXTENDED[key]} - {"variants", "tables"}
-    assert differing == set(EXTENDED["variants"][variant])
+    changed = {key for key in PAPER if settings[key] != EXTENDED[key]} - {"variants", "tables"}
+    assert changed == set(EXTENDED["variants"][variant])
 
 
-def test_only_a_scaled_variant_has_tables_of_its_own_and_scales_them_all():
+def test_only_a_variant_that_scales_has_tables_of_its_own():
     with_own_tables = [name for name in EXTENDED["variants"] if variants.has_own_tables(EXTENDED, name)]
     assert with_own_tables == ["scaling_standard"] and variants.has_own_tables(EXTENDED, "")
     scalings = {table["scaling"] for table in variants.settings_of(EXTENDED, with_own_tables[0])["tables"].values()}
@@ -91,8 +93,8 @@ def test_only_a_scaled_variant_has_tables_of_its_own_and_scales_them_all():
 @pytest.mark.parametrize("name", ["as_published", "demo", "extended", "smoke"])
 def test_the_other_grids_of_the_paper_run_only_its_methods_and_the_controls(name):
     grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["grids"]
-    names = {name for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
-    assert names == set(selection.WITH_MATCHERS)
+    methods_run = {method for grid in grids.values() for method in selection.paper_names(pd.Series(grid["names"]))}
+    assert methods_run == set(selection.WITH_MATCHERS)
 
 
 def test_a_variant_has_every_block_with_one_of_the_papers_seeds():
@@ -102,10 +104,10 @@ def test_a_variant_has_every_block_with_one_of_the_papers_seeds():
 
 
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
-VALUES_BY_NAME = st.dictionaries(st.sampled_from(["omega", "hops", "a", "a2", "a_b", "b"]), VALUES)
+PARAMETERS = st.dictionaries(st.sampled_from(["omega", "hops", "a", "a2", "a_b", "b"]), VALUES)
 
 
-@given(st.integers(2, 10**6), VALUES_BY_NAME)
+@given(st.integers(2, 10**6), PARAMETERS)
 def test_a_configurations_name_is_unambiguous_and_safe_in_paths_shells_and_columns(k, parameters):
     name, column = configuration(k, parameters), format_parameters(parameters)
     assert re.fullmatch("[A-Za-z0-9_%.+-]+", name) and re.fullmatch("[A-Za-z0-9_%.+,=-]*", column)
@@ -129,24 +131,24 @@ def test_seeds_are_split_into_blocks_and_the_last_may_be_smaller():
     assert list(seeds_of("10-12")) == [10, 11, 12]
 
 
-def test_streams_differ_if_any_part_differs_and_are_reproducible():
+def test_a_random_stream_depends_on_each_of_its_parts_and_on_nothing_else():
     base = (0, "pima", 5, 3, EXTRACTION)
     different = [(1, *base[1:]), (0, "bank", *base[2:]), (0, "pima", 10, 3, EXTRACTION), (0, "pima", 5, 4, EXTRACTION)]
-    streams = {PARTITIONS, *(methods.get(name).stream_number() for name in methods.names())}
-    different += [(*base[:4], stream) for stream in streams]
+    other_steps = {PARTITIONS, *(methods.get(name).stream_number() for name in methods.names())}
+    different += [(*base[:4], step) for step in other_steps]
     draws = [random_stream(*parts).integers(2**63) for parts in [base, *different]]
     assert len(set(draws)) == len(draws)
     assert random_stream(*base).integers(2**63) == draws[0]
 
 
-def test_streams_stay_what_they_are():
-    """Renumbered steps, a different hash or a different bit generator would silently change every result."""
+def test_random_streams_never_change():
+    # A different number, hash or bit generator would silently change every result.
     assert random_stream(0, "credit", 5, 0, EXTRACTION).integers(2**32, size=2).tolist() == [764375616, 2367990136]
     assert (EXTRACTION, PARTITIONS) == (0, 1)
-    numbers = {name: methods.get(name).stream_number() for name in methods.names()}
-    numbered = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
-    hashed = {"coreset": 1211071705, "fair-lp": 1248757585, "vfc": 1210134835}  # from their names, as all others are
-    assert numbers.items() >= (numbered | hashed).items()
+    stream_numbers = {name: methods.get(name).stream_number() for name in methods.names()}
+    chosen = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
+    hashes_of_names = {"coreset": 1211071705, "fair-lp": 1248757585, "vfc": 1210134835}
+    assert stream_numbers.items() >= (chosen | hashes_of_names).items()
 
 
 def test_plain_names_are_their_own_ids_and_have_the_papers_settings():
@@ -162,7 +164,7 @@ def user_table(tmp_path, **settings):
     return {"name": "people", "path": str(tmp_path / "people.csv"), "sensitive": "city", **settings}
 
 
-def test_an_id_is_no_longer_than_a_file_name_may_be(tmp_path):
+def test_an_id_has_at_most_100_characters(tmp_path):
     longest = "x" * (100 - len("people."))
     assert check(datasets=[user_table(tmp_path, sensitive=longest)])["datasets"] == [f"people.{longest}"]
     assert check(datasets=[user_table(tmp_path, sensitive=longest + "x", id="short")])["datasets"] == ["short"]
@@ -172,23 +174,24 @@ def test_an_id_is_no_longer_than_a_file_name_may_be(tmp_path):
 
 def test_every_choice_of_groups_has_an_id_of_its_own(tmp_path):
     entries = [
-        *("adult", {"name": "iris"}, {"name": "pima", "sensitive": "class"}),
-        *({"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["sex", "race"]}),
-        *({"name": "adult", "sensitive": ["class", "sex"]}, {"name": "iris", "scaling": "standard", "id": "iris_std"}),
-        *(user_table(tmp_path), user_table(tmp_path, sensitive=["Größe, cm", "city"]), user_table(tmp_path, id="again")),
+        "adult",
+        {"name": "iris"},
+        {"name": "pima", "sensitive": "class"},
+        {"name": "adult", "sensitive": "sex"},
+        {"name": "adult", "sensitive": ["sex", "race"]},
+        {"name": "adult", "sensitive": ["class", "sex"]},
+        {"name": "iris", "scaling": "standard", "id": "iris_std"},
+        user_table(tmp_path),
+        user_table(tmp_path, sensitive=["Größe, cm", "city"]),
+        user_table(tmp_path, id="again"),
     ]
     checked = check(datasets=entries)
-    assert checked["datasets"] == [
-        *("adult", "iris", "pima", "adult.sex", "adult.sex+race", "adult.class+sex", "iris_std"),
-        *("people.city", "people.Gr__e__cm+city", "again"),
-    ]
+    ids = "adult iris pima adult.sex adult.sex+race adult.class+sex iris_std people.city people.Gr__e__cm+city again"
+    assert checked["datasets"] == ids.split()
     paths = [cell.path for cell in cells(checked)]
     assert len(set(paths)) == len(paths) == len(entries) * len(list(cells({**CHECKED, "datasets": ["adult"]})))
     assert not any(character in path for path in paths for character in ",=: ")
     assert [checked["tables"][name]["scaling"] for name in ("iris_std", "adult")] == ["standard", "none"]
-
-
-ALL_THREE = ["adult", "adult.sex", "iris"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +201,7 @@ ALL_THREE = ["adult", "adult.sex", "iris"]
         ("adult.sex", ["adult", "iris"]),
         (["iris", "adult.sex"], ["adult"]),
         ("iris, adult.sex", ["adult"]),
-        *((nothing, ALL_THREE) for nothing in ("", None, " , ", [])),
+        *((nothing, ["adult", "adult.sex", "iris"]) for nothing in ("", None, " , ", [])),
     ],
 )
 def test_a_name_excludes_all_tables_of_a_dataset_and_an_id_only_one(exclude, remaining):
@@ -219,20 +222,26 @@ def test_whole_numbers_are_integers_however_yaml_writes_them():
     assert {"k2_omega0", "k2_tau0_max_iter7_tol1"} <= names
 
 
-def test_a_tau_of_one_kth_passes_for_every_k():
+def test_a_tau_of_one_kth_is_accepted_for_every_k():
     for k in range(2, 200):
         entry = {"name": "FRAC", "parameters": {"tau": [1 / k, "balanced"]}}
         assert check(k=[k], methods=[entry])["grids"]["FRAC"]["parameters"] == {"tau": [1 / k, "balanced"]}
 
 
-NUMBERS = {
-    **{key: lambda value, key=key: {key: value} for key in ("base_seed", "sample_size")},
-    **{f"{key}.0": lambda value, key=key: {key: [value]} for key in ("k", "hops", "omega")},
-    **{f"seeds.{key}": lambda value, key=key: {"seeds": {**PAPER["seeds"], key: value}} for key in ("count", "block")},
-    **{f"limits.{key}": lambda value, key=key: {"limits": {**PAPER["limits"], key: value}} for key in PAPER["limits"]},
-}
+NUMBERS = "base_seed sample_size k.0 hops.0 omega.0 seeds.count seeds.block".split()
+NUMBERS += [f"limits.{name}" for name in PAPER["limits"]]
 BAD_NUMBERS = [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]"]
 FRACTIONAL = {"limits.seconds", "limits.memory_mb"}  # any number above 0
+
+
+def replacement(key, value):
+    """The settings that give the number ``key`` the value. Keys look like base_seed, seeds.count or k.0."""
+    setting, _, part = key.partition(".")
+    if part == "":
+        return {setting: value}
+    if part == "0":
+        return {setting: [value]}
+    return {setting: PAPER[setting] | {part: value}}
 
 
 @pytest.mark.parametrize(
@@ -241,7 +250,7 @@ FRACTIONAL = {"limits.seconds", "limits.memory_mb"}  # any number above 0
 def test_a_bad_number_is_refused_in_a_line_that_gives_the_range(key, value):
     value = yaml.safe_load(value)
     with pytest.raises(ClusterletsError) as caught:
-        check(**NUMBERS[key](value))
+        check(**replacement(key, value))
     for line in str(caught.value).split("\n")[1:]:
         assert line.startswith(f"  - {key}: ") and repr(value) in line
         assert re.search(r"\b[01]\b|at least 2", line.partition(repr(value))[2]), line
@@ -267,12 +276,10 @@ def test_invalid_yaml_is_refused_in_one_line(tmp_path, text):
 
 def test_a_grid_that_is_too_large_to_plan_is_refused():
     assert number_of_cells(CHECKED) == len(list(cells(CHECKED)))
-    too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "block": 1}}  # 4 values of omega, and a control
+    # 5 k, 45,000 blocks of seeds, 4 configurations of C and 1 of random
+    too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "block": 1}}
     with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; take larger blocks"):
         check(datasets=["iris"], k=[2, 3, 4, 5, 6], **too_large)
-
-
-# ---- names -----------------------------------------------------------------------------------------------------------
 
 
 CHARACTERS = [*string.punctuation, *" \t\n\r\0\x7f\x85\u2028\ud800", *"aZ5éß漢\u0301"]
@@ -282,8 +289,7 @@ CHARACTERS = [*string.punctuation, *" \t\n\r\0\x7f\x85\u2028\ud800", *"aZ5éß�
 @pytest.mark.parametrize("name", ["{}", "{}results", "res{}ults", "results{}"])
 def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(character, name):
     results = name.format(character)
-    is_non_ascii_letter = not character.isascii() and character not in "\x85\u2028\ud800"
-    if (is_non_ascii_letter or character.isalnum() or character in "_.+-@/") and results not in ("-", "-results", ".", "/"):
+    if (character.isalnum() or character in "_.+-@/\u0301") and results not in ("-", "-results", ".", "/"):
         assert check(results=results)["results"] == results.rstrip("/")
     else:
         with pytest.raises(ClusterletsError) as caught:
@@ -292,10 +298,13 @@ def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(
         assert line.startswith("  - results: ")
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a git checkout")
+def test_every_committed_folder_is_among_those_that_results_may_not_lie_in():
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert {file.split("/")[0] for file in files if "/" in file} <= {*SOURCES, "results"}
+
+
 def test_results_never_lie_among_other_files(tmp_path, monkeypatch):
-    if (ROOT / ".git").exists():
-        files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-        assert {file.split("/")[0] for file in files if "/" in file} <= {*SOURCES, "results"}
     (tmp_path / "link").symlink_to(ROOT)
     refused = ["..", "../..", "/", ".git", "data", "data/raw/mine", ".snakemake/mine", "a_file/mine", "link/docs/mine"]
     (tmp_path / "a_file").write_text("")
@@ -305,7 +314,11 @@ def test_results_never_lie_among_other_files(tmp_path, monkeypatch):
             check(results=results)
     for results in ("results", "docs", ".results", f"{ROOT}/results/mine", f"{ROOT}/mine"):
         assert check(results=results)["results"] == results
-    assert {check(results=results)["results"] for results in ("a/", "./a", "a//", "b/../a", "a/.")} == {"a"}
+
+
+@pytest.mark.parametrize("results", ["a/", "./a", "a//", "b/../a", "a/."])
+def test_the_path_of_the_results_is_normalised(results):
+    assert check(results=results)["results"] == "a"
 
 
 FAULTS = {
@@ -337,15 +350,18 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_are_reported_in_plain_words(fault):
+def test_a_fault_is_reported_in_plain_words(fault):
     change, phrase = FAULTS[fault]
     with pytest.raises(ClusterletsError, match=re.escape(phrase)):
         check(**change)
 
 
-def test_all_faults_are_reported_together_and_a_missing_key_is_named():
+def test_all_faults_are_reported_together():
     with pytest.raises(ClusterletsError, match=r"(?s)hopps.*k\.0|k\.0.*hopps"):
         check(k=[1], hopps=3)
+
+
+def test_a_missing_key_is_named():
     with pytest.raises(ClusterletsError, match="'sample_size' is a required property"):
         check_configuration({key: value for key, value in PAPER.items() if key != "sample_size"}, SCHEMA)
 
@@ -382,7 +398,7 @@ FAULTY_ENTRIES = {
 
 
 @pytest.mark.parametrize("fault", FAULTY_ENTRIES)
-def test_faults_of_an_entry_are_reported_in_plain_words(fault):
+def test_a_fault_of_a_dataset_entry_is_reported_in_plain_words(fault):
     entry, phrase = FAULTY_ENTRIES[fault]
     with pytest.raises(ClusterletsError, match=re.escape(phrase)):
         check(datasets=[entry, "iris"])
@@ -396,34 +412,45 @@ def test_the_default_configuration_and_the_schema_have_the_same_keys():
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
 
 
-REFUSED = object()
-WORDS = {
+# Words, and the values that they stand for.
+READ_AS = {
     **{"10": 10, "-1": -1, "+3": 3, "0": 0, "-0": 0, "0.0": 0, "-0.0": 0, "20.": 20, "2.0e+4": 20000, "1.0e-05": 1e-5},
     **{"0.5": 0.5, ".25": 0.25, "1.5E+300": 1.5e300, "true": True, "True": True, "false": False, "null": None, "~": None},
-    **{word: word for word in ("plain", "a-b", "1e", "e5", "+-1", "nan", "infinit", "tRUE", "y", "1_a", "5a", "_1", "１")},
-    **dict.fromkeys(("1_0", "0x10", "0b11", "010", "00", "08", "1:30", "1:30.5", "1e5", "1e-05", "1.5e5", "01.5"), REFUSED),
-    **dict.fromkeys(("-.5", "inf", "-Infinity", ".inf", "-.INF", ".nan", "1e400", "1.0e+400", "no", "Yes", "ON"), REFUSED),
-    **dict.fromkeys(("2021-01-31", "1_", "1__0.5", "+1_0"), REFUSED),
     **{"'010'": "010", '"no"': "no", "'1e5'": "1e5", "'true'": "true", "'a'": "a"},
+    **{word: word for word in "plain a-b 1e e5 +-1 nan infinit tRUE y 1_a 5a _1 １".split()},
 }
+REFUSED_WORDS = (
+    "1_0 0x10 0b11 010 00 08 1:30 1:30.5 1e5 1e-05 1.5e5 01.5 -.5 inf -Infinity .inf -.INF .nan 1e400 1.0e+400 no Yes ON "
+    "2021-01-31 1_ 1__0.5 +1_0"
+).split()
 
 
-@pytest.mark.parametrize("word", WORDS)
-def test_a_word_is_the_same_value_in_configurations_and_commands(tmp_path, word):
+def write_configuration(tmp_path, word):
+    """Write a configuration whose method "mine" has a parameter x with the value ``word``, in line 3."""
     path = tmp_path / "mine.yaml"
     path.write_text(f"# mine\nmethods:\n- {{name: mine, command: '{{table}} {{x}} {{labels}}', parameters: {{x: [{word}]}}}}\n")
-    if WORDS[word] is REFUSED:
-        readers = (lambda: parse_parameters(f"x={word}"), lambda: check_words([f"x={word}"]), lambda: read_configuration(path))
-        for read in readers:
-            with pytest.raises(ClusterletsError, match="can be misread; write numbers in digits|is no finite number") as error:
-                read()
-        assert f"mine.yaml, line 3: {word} " in str(error.value)
-    else:
-        (value,) = read_configuration(path)["grids"]["mine"]["parameters"]["x"]
-        (parsed,) = parse_parameters(f"x={word}").values()
-        assert (value, type(value)) == (parsed, type(parsed)) == (WORDS[word], type(WORDS[word]))
-        check_words([f"x={word}", f"y.z={word}"])
-        assert parse_parameters(f"x={as_text(parsed)}") == {"x": value}
+    return path
+
+
+@pytest.mark.parametrize("word", READ_AS)
+def test_a_word_is_the_same_value_in_configurations_and_commands(tmp_path, word):
+    (value,) = read_configuration(write_configuration(tmp_path, word))["grids"]["mine"]["parameters"]["x"]
+    (parsed,) = parse_parameters(f"x={word}").values()
+    assert (value, type(value)) == (parsed, type(parsed)) == (READ_AS[word], type(READ_AS[word]))
+    check_words([f"x={word}", f"y.z={word}"])
+    assert parse_parameters(f"x={as_text(parsed)}") == {"x": value}
+
+
+@pytest.mark.parametrize("word", REFUSED_WORDS)
+def test_a_word_that_can_be_misread_is_refused_in_configurations_and_commands(tmp_path, word):
+    message = "can be misread; write numbers in digits|is no finite number"
+    with pytest.raises(ClusterletsError, match=message):
+        parse_parameters(f"x={word}")
+    with pytest.raises(ClusterletsError, match=message):
+        check_words([f"x={word}"])
+    with pytest.raises(ClusterletsError, match=message) as error:
+        read_configuration(write_configuration(tmp_path, word))
+    assert f"mine.yaml, line 3: {word} " in str(error.value)
 
 
 @given(st.text("01289_:.eE+-xbnoaf", min_size=1, max_size=9))

@@ -1,4 +1,4 @@
-"""The plan of a run: which files are made from which, given wildcards as Snakemake passes them."""
+"""The plan of a run says from which files each file is made, for wildcards as Snakemake passes them."""
 
 import functools
 import json
@@ -25,10 +25,11 @@ RELATIVE = "results/variants/deviation_relative"
 def compiled_pattern(pattern, plan):
     """The regular expression that Snakemake builds from a pattern: each wildcard becomes a group with its constraint."""
     constraints = plan.wildcard_constraints()
-    parts = re.split(r"\{(\w+)\}", pattern)
-    return re.compile(
-        "".join(f"(?P<{part}>{constraints[part]})" if index % 2 else re.escape(part) for index, part in enumerate(parts))
-    )
+    texts_and_wildcards = re.split(r"\{(\w+)\}", pattern)
+    expression = re.escape(texts_and_wildcards[0])
+    for wildcard, text in zip(texts_and_wildcards[1::2], texts_and_wildcards[2::2], strict=True):
+        expression += f"(?P<{wildcard}>{constraints[wildcard]}){re.escape(text)}"
+    return re.compile(expression)
 
 
 def wildcards_of(path, pattern, plan):
@@ -53,9 +54,12 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
 @pytest.mark.parametrize(
     "path",
     [
-        *("results/runs/pima/FRAC/k7/seeds0-9.csv", "results/runs/pima/FRAC/k5/seeds0-4.csv"),
-        *("results/runs/pima/FRAC-OE/k5/seeds0-9.csv", "results/runs/pima/C/k5_omega0.50/seeds0-9.csv"),
-        *("results/runs/pima/C/k5_hops1/seeds0-9.csv", "results/runs/wine/C/k5_omega0.5/seeds0-9.csv"),
+        "results/runs/pima/FRAC/k7/seeds0-9.csv",
+        "results/runs/pima/FRAC/k5/seeds0-4.csv",
+        "results/runs/pima/FRAC-OE/k5/seeds0-9.csv",
+        "results/runs/pima/C/k5_omega0.50/seeds0-9.csv",
+        "results/runs/pima/C/k5_hops1/seeds0-9.csv",
+        "results/runs/wine/C/k5_omega0.5/seeds0-9.csv",
     ],
 )
 def test_a_path_outside_the_grid_is_refused_and_the_message_says_what_to_add(path):
@@ -96,18 +100,19 @@ def test_exactly_one_pattern_matches_each_input_of_a_cell_and_of_the_recovery():
     patterns = [paths.GEOMETRY, paths.prepared_path("npz"), paths.prepared_path("json")]
     patterns += [path_of(kind) for path_of in (paths.block_path, paths.fit_path) for kind in ("pieces", "labels")]
     patterns += [paths.block_path(kind) for kind in ("distances", "partitions")]
-    files = {
-        file
-        for cell in cells(EXTENDED.config)
-        for file in EXTENDED.score_inputs(cell_wildcards(f"{SCALED}/{cell.path}", EXTENDED)).values()
-    }
-    for file in files | set(EXTENDED.recovery_inputs()):
+    files = set(EXTENDED.recovery_inputs())
+    for cell in cells(EXTENDED.config):
+        files |= set(EXTENDED.score_inputs(cell_wildcards(f"{SCALED}/{cell.path}", EXTENDED)).values())
+    for file in files:
         assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
 
 def test_a_variant_folder_collects_its_own_cells_and_all_others_from_the_main_grid():
     for folder, name in EXTENDED.variant_folders.items():
         assert EXTENDED.run_files(SimpleNamespace(place=folder)) == variants.paths(EXTENDED.config, name)
+
+
+def test_a_variant_folder_has_the_deviation_of_its_variant():
     relative, scaled = (EXTENDED.deviation(SimpleNamespace(place=folder)) for folder in (RELATIVE, SCALED))
     assert relative == "relative" != scaled
 
@@ -120,11 +125,13 @@ def test_a_variant_changes_only_the_parameters_of_its_own_methods():
     assert EXTENDED.method_settings(SimpleNamespace(place=folder, method="FRAC")) == "{}"
 
 
-def test_a_table_has_the_settings_of_its_folder_and_an_unknown_one_is_refused():
+def test_a_table_has_the_scaling_of_its_folder():
     scaling = EXTENDED.table_setting("scaling")
     assert scaling(SimpleNamespace(base=SCALED, dataset="pima")) == "standard"
     assert scaling(SimpleNamespace(base="results", dataset="pima")) == "none"
-    assert EXTENDED.receipt(SimpleNamespace(base="results", dataset="pima")) == "data/raw/pima/receipt.json"
+
+
+def test_a_dataset_that_is_not_configured_is_refused():
     with pytest.raises(ClusterletsError, match="wine is not configured. Add it to 'datasets'"):
         EXTENDED.table(SimpleNamespace(base="results", dataset="wine"))
 
@@ -143,8 +150,11 @@ def test_a_users_table_is_identified_by_its_content(tmp_path):
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
 
-def test_the_mirror_the_order_of_settings_and_an_exclusion_without_effect_change_no_results(tmp_path):
+def test_the_mirror_and_the_order_of_settings_change_no_results():
     assert results_settings({"k": [2], "hops": [1], "mirror": "/somewhere"}) == results_settings({"hops": [1], "k": [2]})
+
+
+def test_an_exclusion_without_effect_is_no_setting(tmp_path):
     (tmp_path / "settings.yaml").write_text("exclude: nbfi\ndatasets: [iris]\n")
     assert read_configuration(tmp_path / "settings.yaml")["exclude"] == []
     (tmp_path / "settings.yaml").write_text("exclude: nbfi\n")
@@ -152,9 +162,8 @@ def test_the_mirror_the_order_of_settings_and_an_exclusion_without_effect_change
 
 
 def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
-    fingerprints = PAPER.rule_fingerprints(
-        {"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")}
-    )
+    rules = {"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")}
+    fingerprints = PAPER.rule_fingerprints(rules)
     assert fingerprints["analyse"] == "0123456789abcdef" and "fit_method" not in fingerprints
     assert {name for name in fingerprints if name.startswith("score_method ")} == {
         f"score_method {name}" for name in PAPER.methods

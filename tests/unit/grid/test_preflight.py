@@ -43,19 +43,18 @@ def test_a_warning_names_a_disk_only_if_it_is_nearly_full(tmp_path, monkeypatch)
 
 @pytest.fixture
 def run_failing_step(tmp_path, monkeypatch):
-    """A function that runs a step whose result cannot be moved into place; it takes the number of the system's error."""
+    """A function that runs a step whose output cannot be written because of a system error with a given number."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     output.write_text("old")
 
     def run(error_number):
         def refuse(*_):
-            raise OSError(error_number, os.strerror(error_number))  # without a file name, like an error of write()
+            raise OSError(error_number, os.strerror(error_number))  # Like an error of write(), it names no file.
 
         monkeypatch.setattr(os, "replace", refuse)
-        return command_line.main(
-            [*"measure-geometry --dataset x --base-seed 0 --data".split(), str(tmp_path / "x.npz"), "--output", str(output)]
-        )
+        options = ["--dataset", "x", "--base-seed", "0", "--data", str(tmp_path / "x.npz"), "--output", str(output)]
+        return command_line.main(["measure-geometry", *options])
 
     yield run
     assert output.read_text() == "old"
@@ -78,27 +77,24 @@ def test_an_error_outside_the_writing_of_files_keeps_its_traceback(run_failing_s
         run_failing_step(errno.EROFS)
 
 
-# ---- locks -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def locked_state(tmp_path):
-    """The folder of Snakemake's state, with a lock in it."""
+    """A folder like ``.snakemake``, with a lock in it."""
     (tmp_path / "locks").mkdir()
     (tmp_path / "locks" / "0.output.lock").write_text("results/runs.csv\n")
     return tmp_path
 
 
 def start_run(state):
-    """Start a process that uses the folder of Snakemake's state until it is killed."""
+    """Start a process that uses the folder ``state`` until it is killed."""
     code = "import sys; from pathlib import Path; from clusterlets.grid.preflight import remove_locks; "
-    code += "kept = remove_locks(Path(sys.argv[1])); print('held', flush=True); input()"
+    code += "in_use = remove_locks(Path(sys.argv[1])); print('ready', flush=True); input()"
     run = subprocess.Popen([sys.executable, "-c", code, state], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert run.stdout.readline() == "held\n"
+    assert run.stdout.readline() == "ready\n"
     return run
 
 
-def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
+def test_locks_are_removed_only_after_the_run_has_ended(tmp_path):
     with start_run(tmp_path) as run:
         (tmp_path / "locks").mkdir()
         with preflight.remove_locks(tmp_path):
@@ -110,7 +106,7 @@ def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
 
 
 @pytest.mark.parametrize("machines", [b"elsewhere\n", b"\xff\x00\n"])
-def test_locks_stay_if_another_machine_used_the_folder_or_the_list_of_machines_is_damaged(locked_state, machines):
+def test_locks_stay_if_another_or_an_unknown_machine_used_the_folder(locked_state, machines):
     (locked_state / "alive").write_bytes(machines)
     for _ in range(2):
         with preflight.remove_locks(locked_state):
@@ -120,7 +116,7 @@ def test_locks_stay_if_another_machine_used_the_folder_or_the_list_of_machines_i
 @pytest.mark.parametrize(
     ("then", "now", "are_removed"),
     [
-        (["desk", "boot1"], ["desk", "boot2"], True),  # a power cut
+        (["desk", "boot1"], ["desk", "boot2"], True),  # started again after a power cut
         (["box1", "boot1"], ["box2", "boot1"], True),  # one container after the other
         (["box1", "boot1"], ["box2", "boot2"], False),
         (["desk"], ["desk"], True),  # a system without a boot id
@@ -139,6 +135,6 @@ def test_a_machine_is_recognised_by_its_name_or_its_boot(locked_state, monkeypat
     assert len((locked_state / "alive").read_text().splitlines()) == 1 + (then != now)  # a line for each machine
 
 
-def test_without_a_folder_that_can_be_written_no_locks_are_removed(tmp_path):
+def test_no_locks_are_removed_in_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     assert preflight.remove_locks(tmp_path / "file" / "state") is None

@@ -1,4 +1,4 @@
-"""Whatever ends a run, everything that it started ends too: fits, their programs, and what programs left in the background."""
+"""When a run ends, all processes that it started end too, even those that a program left in the background."""
 
 import os
 import signal
@@ -50,13 +50,13 @@ def start(relatives, code, *arguments, **options):
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("reaches_the_group", [False, True])
-def test_a_fit_ends_with_the_process_that_started_it(relatives, signum, reaches_the_group):
-    """Terminals and schedulers send a signal to the whole group. A person who uses ``kill`` sends it to one process."""
+@pytest.mark.parametrize("send_signal", [os.kill, os.killpg])  # A terminal or a scheduler sends it to the whole group.
+def test_a_fit_ends_with_the_process_that_started_it(relatives, signum, send_signal):
+    # A shell starts background jobs with SIGINT ignored, and their child processes inherit this.
     interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with start(relatives, FIT, start_new_session=True, stderr=subprocess.PIPE, text=True, **interruptible) as process:
         wait_until(Path("started").exists)
-        (os.killpg if reaches_the_group else os.kill)(process.pid, signum)
+        send_signal(process.pid, signum)
         errors = process.stderr.read()
     assert process.returncode == -signum
     assert errors == "" or (signum == signal.SIGINT and errors.count("Traceback") == 1 and "KeyboardInterrupt" in errors)
@@ -64,7 +64,7 @@ def test_a_fit_ends_with_the_process_that_started_it(relatives, signum, reaches_
 
 
 @pytest.mark.parametrize("seconds", [0.2, None])
-def test_processes_that_a_program_leaves_in_the_background_end_with_its_fit(relatives, monkeypatch, seconds):
+def test_background_processes_of_a_program_end_with_its_fit(relatives, monkeypatch, seconds):
     for name, value in relatives.environment.items():
         monkeypatch.setenv(name, value)
     before = set(relatives.running())
@@ -76,16 +76,13 @@ def test_processes_that_a_program_leaves_in_the_background_end_with_its_fit(rela
 
     for _, outcome in fits(fit, range(2), Limits(seconds=seconds)):
         assert outcome.status == ("timeout" if seconds else "ok")
-        # Only the keeper of the fits is left.
-        assert set(relatives.running()) - before <= set(children()), relatives.running()
+        # Only the keeper of the fits is left. It is a child of this process.
+        children = set(map(int, Path("/proc/thread-self/children").read_text().split()))
+        assert set(relatives.running()) - before <= children, relatives.running()
     relatives.wait_until_gone()
 
 
-def children():
-    return map(int, Path("/proc/thread-self/children").read_text().split())
-
-
-def test_a_program_counts_as_ended_even_if_a_background_process_holds_its_output(relatives):
+def test_a_program_has_ended_even_if_its_background_process_keeps_its_output_open(relatives):
     command = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}; sleep 1000 & echo done >&2"
     X, groups = np.arange(6.0)[:, None], np.arange(6) % 2
 

@@ -1,4 +1,4 @@
-"""pandas reads runs unchanged, and the synthetic runs of the tests have the columns of real ones."""
+"""Runs that are written and read again keep their values and types."""
 
 import numpy as np
 from synthetic_runs import synthetic_runs

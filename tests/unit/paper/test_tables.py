@@ -1,4 +1,4 @@
-"""Tables 1 to 5: values computed by hand, the numbers of counted and excluded runs, and the three output formats."""
+"""Tables 1 to 5: their values, the counts of runs that they leave out, and their formats."""
 
 import re
 import shutil
@@ -75,7 +75,7 @@ def test_table_4_shows_the_best_run_of_each_output_of_frac():
 
 
 def test_table_5_agrees_with_correlations_computed_by_hand():
-    # In the three ok runs, omega is 0, 1, 2, cohesion 1, 3, 2 and deviation 3, 2, 1; the silhouette equals omega.
+    # In the three runs that are ok: omega 0, 1, 2; cohesion 1, 3, 2; deviation 3, 2, 1; silhouette as omega.
     runs = some_runs(*[{"matcher": "C"}] * 4).assign(omega=[0.0, 1, 2, 9], status=["ok"] * 3 + ["no_valid_partition"])
     runs = runs.assign(cohesion=[1, 3, 2, 0.8], deviation_mean=[3, 2, 1, 0.1], centroid_silhouette=runs["omega"])
     table = tables.correlations(runs)
@@ -88,11 +88,14 @@ def test_table_5_agrees_with_correlations_computed_by_hand():
     assert set(table["runs"]) == {3}
 
 
-def test_the_tables_have_all_columns_of_the_paper_and_use_only_the_first_ten_seeds(our_tables):
+def test_the_tables_have_all_columns_of_the_paper(our_tables):
     for name in reported.TABLES:
         assert set(reported.table(name).columns) <= set(our_tables[name].frame.columns)
-    twenty = tables.make(synthetic_runs(seeds=20), ["table1_matchers"])["table1_matchers"]
-    pd.testing.assert_frame_equal(twenty.frame, our_tables["table1_matchers"].frame)
+
+
+def test_only_the_first_ten_seeds_enter_a_table(our_tables):
+    of_twenty_seeds = tables.make(synthetic_runs(seeds=20), ["table1_matchers"])["table1_matchers"]
+    pd.testing.assert_frame_equal(of_twenty_seeds.frame, our_tables["table1_matchers"].frame)
 
 
 def test_markup_characters_are_escaped_in_latex_and_markdown():
@@ -113,8 +116,14 @@ def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(our_tab
         assert not re.search(r"(?<!\\)[_%#]", body + table.caption)
         assert text.count("{") == text.count("}")
         assert text.isascii()
-    table_4 = tables.to_latex(our_tables["table4_frac_vs_clusterlets"])  # the three rows of a dataset share one cell
+
+
+def test_latex_rows_of_a_dataset_share_one_cell(our_tables):
+    table_4 = tables.to_latex(our_tables["table4_frac_vs_clusterlets"])
     assert table_4.count(r"\multirow{3}{*}") == 10 and r"\multirow{3}{*}{heart\_failure} & Clusterlets & G-B" in table_4
+
+
+def test_latex_headings_name_the_quantities(our_tables):
     assert "Centroid silhouette" in tables.to_latex(our_tables["table5_correlations"])
 
 

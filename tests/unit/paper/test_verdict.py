@@ -1,4 +1,4 @@
-"""The verdict on the paper's numbers: checked by hand, by brute force, and on right and wrong copies of the paper."""
+"""The verdict on the paper's numbers, for results by hand and for right and wrong copies of the paper."""
 
 from itertools import combinations
 
@@ -32,20 +32,28 @@ def test_the_probabilities_of_all_printed_numbers_add_up_to_one(atoms, width):
     assert sum(map(numbers.probability, printed)) == pytest.approx(1, abs=1e-3)
 
 
-def test_tails_and_probabilities_agree_with_results_computed_by_hand():
+def test_the_tail_and_probability_of_a_number_agree_with_results_computed_by_hand():
     numbers = one_atom(0.5, 0.01)
     assert numbers.tail("0.50") == 1  # the middle
-    assert numbers.tail("0.53") == pytest.approx(2 * stats.t.sf(2.5, 3))  # what rounds to .53 starts at .525
+    assert numbers.tail("0.53") == pytest.approx(2 * stats.t.sf(2.5, 3))  # numbers from .525 are rounded to .53
     assert numbers.tail("0.47") == pytest.approx(numbers.tail("0.53"))
     assert numbers.probability("0.50") == pytest.approx(2 * stats.t.cdf(0.5, 3) - 1)
     # A scale of 0 is raised to a quarter of the last digit.
     assert one_atom(4.0, 0.0).probability("4") == pytest.approx(2 * stats.t.cdf(2, 3) - 1)
+
+
+def test_the_tail_of_an_option_sums_the_probabilities_up_to_its_own():
     options = Options({"G-B": 0.6, "C": 0.3, "D-PB": 0.1})
     assert [options.tail(name) for name in ("G-B", "C", "D-PB")] == pytest.approx([1, 0.4, 0.1])
+
+
+def test_the_last_digit_and_the_closeness_limit_agree_with_results_computed_by_hand():
     assert [last_digit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
-    assert closeness_limit("deviation_mean", 0.001) == 0.005 and closeness_limit("deviation_max_std", 0.2) == pytest.approx(
-        0.08
-    )
+    assert closeness_limit("deviation_mean", 0.001) == 0.005
+    assert closeness_limit("deviation_max_std", 0.2) == pytest.approx(0.08)
+
+
+def test_students_distribution_equals_that_of_scipy():
     values = np.linspace(-20, 20, 81)
     assert student(values) == pytest.approx(stats.t.cdf(values, 3), abs=1e-15)
 
@@ -94,10 +102,7 @@ def test_verdicts_on_rows_columns_and_tables_agree_with_results_computed_by_hand
     assert groups.loc[("column", "table3", "size"), "cells"] == 2
     assert groups.loc[("table", "table3", "table3"), ["least_tail", "verdict"]].tolist() == [0.08, "reproduced"]
     table2 = groups.loc[[("table", *["table2_best_by_deviation"] * 2)]]
-    assert table2["verdict"].tolist() == ["undecided"]  # numbers half as large again would pass
-
-
-# ---- forecasts -------------------------------------------------------------------------------------------------------
+    assert table2["verdict"].tolist() == ["undecided"]  # 1.5 times these numbers would pass as well
 
 
 def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_best(runs):
@@ -110,8 +115,11 @@ def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_
         own = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
         expected = {value: winners.count(value) / len(winners) for value in set(winners)}
         assert {atom: pytest.approx(weight) for atom, weight in zip(own.atoms, own.weights, strict=True)} == expected
-    # The paper's best run may beat ours in the quantity that selects it, so the values are also reflected at our best.
-    own = numbers["table2_best_by_deviation", "pima", "deviation_mean"].own
+
+
+def test_values_of_the_quantity_that_selects_a_run_are_reflected_at_our_best(runs):
+    """So the forecast allows for a best run of the paper that beats ours."""
+    own = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
     half = len(own.atoms) // 2
     assert own.atoms[half:] == pytest.approx(2 * own.atoms[0] - own.atoms[:half]) and (own.atoms[:half] >= own.atoms[0]).all()
     assert own.weights.sum() == pytest.approx(1)
@@ -119,39 +127,43 @@ def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_
 
 def test_every_alternative_is_a_different_dataset_or_method(runs):
     forecasts = best_runs.forecasts(runs)
-    elsewhere, rivals = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"].alternatives
-    assert len(elsewhere) == len(SMALL) - 1
-    # All runs of C are limit cases.
-    assert len(rivals) == len(("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random"))
-    own = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"].own
-    assert not any(np.array_equal(own.atoms, other.atoms) for other in (*elsewhere, *rivals))
+    forecast = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"]
+    other_datasets, other_methods = forecast.alternatives
+    assert len(other_datasets) == len(SMALL) - 1
+    # C is not among them, because all its runs are limit cases.
+    assert len(other_methods) == len(("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random"))
+    assert not any(np.array_equal(forecast.own.atoms, other.atoms) for other in (*other_datasets, *other_methods))
 
 
 def test_averages_assume_that_a_missing_dataset_equals_one_of_ours(runs):
     own = averages.forecasts(runs, len(SMALL) + 1)["table1_matchers", "C", "cohesion"].own
-    of_c = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
-    twice = [pd.concat([of_c, of_c[of_c["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
-    assert own.atoms == pytest.approx(twice)
-    without = [of_c[of_c["seed"] != seed]["cohesion"].mean() for seed in range(4)]
-    assert own.width**2 == pytest.approx(2 * averages.jackknife(np.array(without)[:, None])[0] + np.var(twice))
+    c_runs = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
+    means = [pd.concat([c_runs, c_runs[c_runs["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
+    assert own.atoms == pytest.approx(means)
+    means_without_a_seed = np.array([[c_runs[c_runs["seed"] != seed]["cohesion"].mean()] for seed in range(4)])
+    assert own.width**2 == pytest.approx(2 * averages.jackknife(means_without_a_seed)[0] + np.var(means))
     complete = averages.forecasts(runs, len(SMALL))["table1_matchers", "C", "cohesion"].own
-    assert complete.atoms == pytest.approx([of_c["cohesion"].mean()])
+    assert complete.atoms == pytest.approx([c_runs["cohesion"].mean()])
 
 
-def test_for_a_mean_the_jackknife_is_the_usual_standard_error():
+def test_for_a_mean_the_jackknife_equals_the_squared_standard_error():
     values = np.random.default_rng(1).normal(size=10)
-    left_out = np.array([[np.delete(values, seed).mean()] for seed in range(10)])
-    assert averages.jackknife(left_out) == pytest.approx(values.var(ddof=1) / 10)
+    means_without_a_value = np.array([[np.delete(values, index).mean()] for index in range(10)])
+    assert averages.jackknife(means_without_a_value) == pytest.approx(values.var(ddof=1) / 10)
 
 
 @pytest.mark.parametrize("module", [averages, best_runs])
-def test_only_the_first_ten_seeds_enter_and_one_is_not_enough(module):
-    more = synthetic_runs(("pima", "credit"), seeds=12, ks=(5,))
-    forecasts, of_ten = module.forecasts(more), module.forecasts(more[more["seed"] < 10])
-    assert forecasts.keys() == of_ten.keys() and forecasts
-    for key, forecast in forecasts.items():
+def test_only_the_first_ten_seeds_enter_a_forecast(module):
+    runs = synthetic_runs(("pima", "credit"), seeds=12, ks=(5,))
+    of_twelve, of_ten = module.forecasts(runs), module.forecasts(runs[runs["seed"] < 10])
+    assert of_twelve.keys() == of_ten.keys() and of_ten
+    for key, forecast in of_twelve.items():
         assert forecast.own.probability("1") == of_ten[key].own.probability("1")
-    assert module.forecasts(more[more["seed"] == 0]) == {}
+
+
+@pytest.mark.parametrize("module", [averages, best_runs])
+def test_one_seed_gives_no_forecast(module):
+    assert module.forecasts(synthetic_runs(("pima", "credit"), seeds=1, ks=(5,))) == {}
 
 
 @pytest.mark.parametrize(
@@ -173,13 +185,10 @@ def test_the_note_on_an_average_says_whether_the_missing_dataset_can_explain_it(
     cell = {"table": "table1_matchers", "row": "G-B", "quantity": "deviation_mean", "reported": printed, "tail": 0.5}
     (text,) = averages.needed_of_missing(runs, pd.DataFrame([cell]))
     assert conclusion in text
-    low, high = float(text.split()[7]), float(text.split()[9].rstrip(","))
+    low, high = float(text.split()[7]), float(text.split()[9].rstrip(","))  # of the values of nbfi that would explain it
     ours = [0.05 + 0.01 * index + 0.0001 for index in range(10)]
     assert low < high and (low + high) / 2 == pytest.approx(11 * float(printed) - sum(ours), abs=0.001)
     assert averages.needed_of_missing(runs[runs["dataset"] != "adult"], pd.DataFrame([cell])) == [""]
-
-
-# ---- copies ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +209,7 @@ def measured(twenty_seeds, printed):
     return controls.measure(twenty_seeds, selections).set_index(["source", "table"])
 
 
-def test_perfect_copies_rarely_differ_and_wrong_ones_are_rarely_reproduced(measured):
+def test_perfect_copies_rarely_differ_and_wrong_copies_are_rarely_reproduced(measured):
     sums = measured.groupby("source")[["cells", *verdict.VERDICTS]].sum()
     assert sums[list(verdict.VERDICTS)].sum(axis=1).to_numpy() == pytest.approx(sums["cells"].to_numpy(), abs=0.01)
     shares = sums.div(sums["cells"], axis=0)
@@ -226,7 +235,7 @@ def test_copies_of_averages_are_compared_with_ours_without_one_dataset(printed):
     assert measured.loc["perfect", "cells"].to_dict() == averages_only["table"].value_counts().to_dict()
 
 
-def test_fewer_than_twenty_seeds_measure_nothing(twenty_seeds):
+def test_with_fewer_than_twenty_seeds_no_copies_are_measured(twenty_seeds):
     runs = twenty_seeds[twenty_seeds["seed"] < 19]
     compared = compared_runs(runs)
     assert controls.measure(runs, comparison.counted(compared)).empty

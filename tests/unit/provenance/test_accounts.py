@@ -1,4 +1,4 @@
-"""The cost that a step logs, the logs that count for a grid, and the software and machine behind the results."""
+"""The cost that each step logs, which logs count for a grid, and the recorded software and machine."""
 
 import json
 import os
@@ -31,7 +31,7 @@ CONFIG = {
 
 
 def write_log(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0, ended=1000.0):
-    # ``cpu`` and ``wall`` are seconds, ``memory`` is in MB and ``ended`` a Unix time.
+    """Write the log of a job: ``cpu`` and ``wall`` are seconds, ``memory`` is in MB, ``ended`` is a Unix time."""
     job = {"step": step, "cpu_seconds": cpu, "wall_seconds": wall, "memory_mb": memory, "ended": ended}
     path = folder / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,14 +89,21 @@ def test_costs_are_added_up_by_step_over_several_folders_of_logs(tmp_path):
 @pytest.mark.parametrize(
     ("name", "methods_it_serves"),
     [
-        *((name, ["C", "D", "FRAC"]) for name in ("fetch_dataset/people", "prepare_user_table/people.city", "plot_anything")),
-        *((f"{step}/iris/FRAC/k2/seeds0-1", ["FRAC"]) for step in ("fit_method", "score_method")),
+        ("fetch_dataset/people", ["C", "D", "FRAC"]),
+        ("prepare_user_table/people.city", ["C", "D", "FRAC"]),
+        ("plot_anything", ["C", "D", "FRAC"]),
+        ("fit_method/iris/FRAC/k2/seeds0-1", ["FRAC"]),
+        ("score_method/iris/FRAC/k2/seeds0-1", ["FRAC"]),
         ("score_method/iris/C/k5_omega0.5/seeds0-1", ["C"]),
         ("sample_partitions/iris/k2/seeds0-1", ["C"]),
         ("extract_clusterlets/people.city/k5/seeds2-3", ["C", "D"]),
         ("sum_distances/iris/k2/seeds0-1", ["C", "D"]),
-        *((name, []) for name in ("fetch_dataset/wine", "sum_distances/iris/k2/seeds0-3", "score_method/iris/G-B/k2/seeds0-1")),
-        *((f"score_method/iris/{cell}/seeds0-1", []) for cell in ("D/k2_hops2", "D/k3_hops1", "C/k5_omega0.25")),
+        ("fetch_dataset/wine", []),
+        ("sum_distances/iris/k2/seeds0-3", []),
+        ("score_method/iris/G-B/k2/seeds0-1", []),
+        ("score_method/iris/D/k2_hops2/seeds0-1", []),
+        ("score_method/iris/D/k3_hops1/seeds0-1", []),
+        ("score_method/iris/C/k5_omega0.25/seeds0-1", []),
     ],
 )
 def test_a_log_counts_if_and_only_if_a_method_of_the_grid_needs_its_output(tmp_path, name, methods_it_serves):
@@ -123,17 +130,24 @@ def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
     figure = runtime.draw(steps)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["fit-method", "plot"]
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1,234", "0.12", "50", "4", "203", "231"]
-    for axes in figure.axes:  # numbers stay within their panels
-        right = axes.get_window_extent().x1
-        assert all(text.get_window_extent().x1 < right + 3 for text in axes.texts)
+    for axes in figure.axes:
+        right_edge = axes.get_window_extent().x1
+        assert all(text.get_window_extent().x1 < right_edge + 3 for text in axes.texts)  # 3 pixels of tolerance
     save(figure, tmp_path / "runtime")
     assert (tmp_path / "runtime.pdf").is_file() and (tmp_path / "runtime.png").is_file()
-    save(runtime.draw(steps.iloc[:0]), tmp_path / "empty")
 
 
-def test_installed_and_locked_versions_are_listed_even_of_a_library_that_is_not_installed(tmp_path):
-    software = environment.software(ROOT / "requirements.lock")
-    assert software["libraries"]["numpy"]["installed"] == software["libraries"]["numpy"]["locked"]
+def test_the_figure_without_steps_can_be_saved(tmp_path):
+    steps = pd.DataFrame([], columns=accounts.COLUMNS)
+    save(runtime.draw(steps), tmp_path / "empty")
+
+
+def test_the_installed_and_the_locked_version_of_each_library_are_listed():
+    numpy_versions = environment.software(ROOT / "requirements.lock")["libraries"]["numpy"]
+    assert numpy_versions["installed"] == numpy_versions["locked"]
+
+
+def test_a_library_that_is_not_installed_is_listed_too(tmp_path):
     lock = tmp_path / "lock"
     lock.write_text("no-such-library==1.0\n")
     assert environment.software(lock, ["no-such-library"])["libraries"] == {
@@ -155,7 +169,7 @@ def test_the_source_is_the_commit_of_the_checkout_marked_dirty_after_a_change(tm
     assert environment.source(tmp_path) == {"commit": commit, "dirty": False}
     (tmp_path / "file").write_text("b")
     assert environment.source(tmp_path) == {"commit": commit, "dirty": True}
-    # A folder inside a checkout, such as a copy of the package, has no commit of its own.
+    # The commit describes the whole checkout, and no folder inside it.
     (tmp_path / "inside").mkdir()
     assert environment.source(tmp_path / "inside") is None
 
@@ -186,15 +200,12 @@ def test_the_kernels_that_libraries_choose_follow_the_environment_variables():
     default = processor_under()
     assert default == processor_under() and all(default.values())
     assert default["architecture"] == platform.machine()
-    changed = processor_under(
-        NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if default["architecture"] == "x86_64" else "ARMV8"
-    )
-    assert changed["numba_cpu"] == "generic" and changed["openblas_kernel"].upper() in ("NEHALEM", "ARMV8")
+    kernel = "Nehalem" if default["architecture"] == "x86_64" else "ARMV8"
+    changed = processor_under(NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE=kernel)
+    assert changed["numba_cpu"] == "generic" and changed["openblas_kernel"].upper() == kernel.upper()
     for feature in np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])[-1:]:
-        assert (
-            default["numpy_simd"].endswith(feature)
-            and feature not in processor_under(NPY_DISABLE_CPU_FEATURES=feature)["numpy_simd"].split()
-        )
+        assert default["numpy_simd"].endswith(feature)
+        assert feature not in processor_under(NPY_DISABLE_CPU_FEATURES=feature)["numpy_simd"].split()
 
 
 def test_the_machine_is_described_without_the_kernels_of_libraries_that_are_not_installed(monkeypatch):

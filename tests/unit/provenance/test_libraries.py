@@ -1,4 +1,4 @@
-"""No step runs with a library version other than the one that lock, fingerprints and manifest name."""
+"""No step runs with a library version other than the locked one."""
 
 import os
 import subprocess
@@ -21,14 +21,10 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture
 def geometry_step(tmp_path):
     """The arguments of measure-geometry, and the file that it writes."""
-    save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
-    output = tmp_path / "geometry.json"
-    return [
-        *"measure-geometry --dataset x --base-seed 0 --data".split(),
-        str(tmp_path / "x.npz"),
-        "--output",
-        str(output),
-    ], output
+    table, output = tmp_path / "x.npz", tmp_path / "geometry.json"
+    save_arrays(table, {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
+    options = ["--dataset", "x", "--base-seed", "0", "--data", str(table), "--output", str(output)]
+    return ["measure-geometry", *options], output
 
 
 def test_a_step_with_a_version_that_is_not_locked_is_refused_before_it_runs(geometry_step, monkeypatch, capsys):
@@ -55,7 +51,7 @@ def test_a_wrong_version_imported_during_the_step_is_refused_too(geometry_step, 
 
 @pytest.mark.parametrize("version", ["2.4.5", "0.9"])
 def test_a_different_numpy_on_the_path_is_refused(geometry_step, tmp_path, version):
-    """Even 0.9, with which other libraries would already fail at import, with an unhelpful message."""
+    # With 0.9, other libraries would fail when they are imported, with an unhelpful message.
     arguments, output = geometry_step
     other = another_numpy(tmp_path / "other", version)
     process = subprocess.run(

@@ -1,4 +1,4 @@
-"""The step that fits a method: no method can change the table it gets, and a run keeps the best of its starts."""
+"""The step that fits a method protects the table, and keeps the best of several starts."""
 
 import json
 
@@ -27,22 +27,34 @@ class Halves(Method):
 
 
 def run_step(folder, X, entry, k, seeds, n_starts=1):
-    """Fit the method of a configuration's ``entry`` to a table of two groups; returns the pieces and labels that it writes."""
+    """Fit the method of a configuration's ``entry`` to a table of two groups, and return its pieces and labels."""
     save_arrays(folder / "data.npz", {"X": X, "groups": np.arange(len(X)) % 2, "group_names": np.array(["a", "b"])})
     data, pieces, labels = (str(folder / f"{name}.npz") for name in ("data", "pieces", "labels"))
-    fit_method(data, json.dumps(entry), "table", k, "{}", seeds, 0, "{}", pieces, labels, starts=n_starts)
+    fit_method(
+        data,
+        method=json.dumps(entry),
+        dataset="table",
+        k=k,
+        parameters="{}",
+        seeds=seeds,
+        base_seed=0,
+        limits="{}",
+        pieces=pieces,
+        labels=labels,
+        starts=n_starts,
+    )
     return SeedBlock.load(pieces), SeedBlock.load(labels)
 
 
 @pytest.mark.parametrize("is_random", [True, False])
-def test_a_fit_cannot_change_its_table(tmp_path, is_random):
+def test_a_fit_that_changes_its_table_fails(tmp_path, is_random):
     (tmp_path / "halves.py").write_text(HALVES_SOURCE.format(is_random=is_random))
     for block in run_step(tmp_path, np.arange(8.0)[:, None], {"path": str(tmp_path / "halves.py")}, 2, "0-2"):
         assert not block.values and set(block.failures) == {"0", "1", "2"}
         assert all(status == "failed" and "read-only" in note for status, note in block.failures.values())
 
 
-def test_a_run_keeps_the_best_of_its_starts_and_its_first_start_equals_a_run_with_one(tmp_path):
+def test_a_run_keeps_the_best_of_its_starts(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
     costs = {}
     for n_starts in (1, 6):
@@ -50,7 +62,7 @@ def test_a_run_keeps_the_best_of_its_starts_and_its_first_start_equals_a_run_wit
         costs[n_starts] = [pieces.values[f"k-means/{seed}"]["inertia"].sum() for seed in range(4)]
     stream_number = methods.get("k-means").stream
     streams = [[random_stream(0, "table", 7, seed, stream_number, start) for start in range(6)] for seed in range(4)]
-    inertia = np.array([[kmeans(X, 7, stream).inertia for stream in row] for row in streams])  # (seeds, starts)
+    inertia = np.array([[kmeans(X, 7, stream).inertia for stream in streams_of_seed] for streams_of_seed in streams])
     assert costs[1] == pytest.approx(inertia[:, 0]) and costs[6] == pytest.approx(inertia.min(axis=1))
     assert sum(costs[6]) < sum(costs[1])
 

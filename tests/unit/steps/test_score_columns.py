@@ -39,25 +39,42 @@ def iris(tmp_path, monkeypatch):
 
 
 def score_cell(X, matcher, hops):
-    """Score a matcher with three seeds; returns the rows of the cell."""
+    """Score a matcher with three seeds, and return the rows of its cell."""
     save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(NAMES, 50)})
-    cell_options = (json.dumps({"name": matcher}), "iris", 6, json.dumps({"hops": hops}), "{}", "0-2", 0, "{}")
-    inputs = {name: f"{name}.npz" for name in ("pieces", "labels", "distances")}
-    score_method(*cell_options, geometry="geometry.json", deviation="absolute", output="cell.csv", data="table.npz", **inputs)
+    score_method(
+        method=json.dumps({"name": matcher}),
+        dataset="iris",
+        k=6,
+        parameters=json.dumps({"hops": hops}),
+        settings="{}",
+        seeds="0-2",
+        base_seed=0,
+        limits="{}",
+        deviation="absolute",
+        geometry="geometry.json",
+        data="table.npz",
+        pieces="pieces.npz",
+        labels="labels.npz",
+        distances="distances.npz",
+        output="cell.csv",
+    )
     return read_cell("cell.csv")
 
 
 def matching_of(matcher, hops, pieces, seed):
     """Which clusterlets each cluster of a matcher holds: booleans with a row for each cluster."""
-    ((_, matching),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), pieces, None)
+    options = {"parameters": {"hops": hops}, "seeds": [seed], "base_seed": 0, "limits": Limits()}
+    ((_, matching),) = match(get(matcher), "iris", 6, **options, pieces=pieces, partitions=None)
     return matching.result
 
 
 def test_stored_scores_of_labels_and_memberships_equal_those_of_a_report(iris):
     rng = np.random.default_rng(0)
-    labels, overlapping = rng.permutation(np.arange(150) % 4), rng.random((150, 3)) < 0.5
+    labels = rng.permutation(np.arange(150) % 4)
+    overlapping = rng.random((150, 3)) < 0.5
     overlapping[np.arange(150), rng.integers(3, size=150)] = True
-    clusterings = {"crisp/0": labels, "fuzzy/0": overlapping, "crisp/1": np.eye(4, dtype=bool)[labels], "one/0": labels * 0}
+    labels_as_memberships, one_cluster = np.eye(4, dtype=bool)[labels], labels * 0
+    clusterings = {"crisp/0": labels, "crisp/1": labels_as_memberships, "fuzzy/0": overlapping, "one/0": one_cluster}
     save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(150)))
     pieces = SeedBlock.load("pieces.npz").values
     scores = {key: dict(zip(INSTANCE_SCORES, arrays["of_instances"].tolist())) for key, arrays in pieces.items()}
@@ -72,7 +89,7 @@ def test_stored_scores_of_labels_and_memberships_equal_those_of_a_report(iris):
     assert [name for name, value in scores["one/0"].items() if np.isnan(value)] == silhouettes
 
 
-def test_the_sample_of_rows_depends_only_on_the_dataset_and_holds_at_most_2000():
+def test_the_sample_of_rows_depends_only_on_the_dataset_and_has_at_most_2000_rows():
     first, same, different = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
     assert np.array_equal(first, same) and not np.array_equal(first, different) and len(first) == 2000
     assert np.array_equal(Sample.draw(2000, sample_stream(0, "a")).rows, np.arange(2000))
@@ -80,8 +97,9 @@ def test_the_sample_of_rows_depends_only_on_the_dataset_and_holds_at_most_2000()
 
 @pytest.mark.parametrize(("matcher", "hops"), [("G-B", 2), ("G-D", 2), ("D", 3), ("B", 3)])
 def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, matcher, hops):
-    extract_clusterlets("table.npz", "iris", 6, "0-2", 0, "pieces.npz", "labels.npz")
-    sum_distances("table.npz", "iris", "labels.npz", 0, "distances.npz")
+    table = {"data": "table.npz", "dataset": "iris", "base_seed": 0}
+    extract_clusterlets(**table, k=6, seeds="0-2", pieces="pieces.npz", labels="labels.npz")
+    sum_distances(**table, labels="labels.npz", output="distances.npz")
     rows = score_cell(iris.X, matcher, hops)
     pieces, labels = SeedBlock.load("pieces.npz"), SeedBlock.load("labels.npz")
     for row in rows:
@@ -95,7 +113,7 @@ def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, match
     assert any(float(row["overlap"]) for row in rows) == (matcher in "DB")  # only D and B share clusterlets
 
 
-def test_prices_are_relative_to_the_lowest_cost_of_plain_k_means_and_do_not_depend_on_other_runs(tmp_path, monkeypatch):
+def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_other_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     columns = ("dataset", "method", "seed", "status", "n_clusters", "kmeans_cost")
     expected = [
