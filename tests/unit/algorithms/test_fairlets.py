@@ -40,10 +40,10 @@ def cost(reds, blues, assigned_reds):
 
 
 def least_cost(reds, blues):
-    """The least cost of fairlets, as that of an optimal assignment of the blues to copies of the reds.
+    """The least cost of fairlets: that of an optimal assignment of the blues to copies of the reds.
 
-    Every copy of a red needs a blue, except the last copy. Spare rows fill the copies that get no blue: such a row costs nothing
-    on a last copy, and too much on any other copy.
+    Only the last copy of a red may stay without a blue. Spare rows fill such copies at no cost. On any other copy, a spare row
+    costs too much.
     """
     copies_each, remainder = divmod(len(blues), len(reds))
     squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
