@@ -29,7 +29,8 @@ OMEGAS = (0, 0.25, 0.5, 0.75, 1)
 def clusterlets_at(group_sizes, positions, sizes):
     """Clusterlets at these positions and of these sizes. ``group_sizes`` is the number of clusterlets in each group."""
     counts = np.repeat(np.eye(len(group_sizes), dtype=np.int64), group_sizes, axis=0) * np.asarray(sizes)[:, None]
-    return Clusterlets.from_pieces(counts, np.asarray(positions, dtype=float).reshape(len(counts), -1), np.zeros(len(counts)))
+    centroids = np.asarray(positions, dtype=float).reshape(len(counts), -1)
+    return Clusterlets.from_pieces(counts, centroids, np.zeros(len(counts)))
 
 
 def clusterlets_on_a_grid(group_sizes, seed, width=6, largest=4):
@@ -55,17 +56,22 @@ def set_partitions(n):
     return [(*head, label) for head in set_partitions(n - 1) for label in range(max(head, default=-1) + 2)]
 
 
+def blocks_of(labels):
+    """The clusterlets of each block, by its label."""
+    return {b: [j for j in range(len(labels)) if labels[j] == b] for b in set(labels)}
+
+
 def is_valid(clusterlets, labels):
-    blocks = [[j for j in range(len(labels)) if labels[j] == b] for b in set(labels)]
-    groups = set(clusterlets.group.tolist())
-    return len(blocks) > 1 and all(len(block) > 1 and {int(clusterlets.group[j]) for j in block} == groups for block in blocks)
+    """Whether there are several blocks, each of several clusterlets and with all groups."""
+    blocks, groups = blocks_of(labels).values(), set(clusterlets.group)
+    return len(blocks) > 1 and all(len(block) > 1 and set(clusterlets.group[block]) == groups for block in blocks)
 
 
 def naive_scores(clusterlets, labels):
     """The pair (s, deviation) of a partition, as fractions."""
     x = [int(p) for p in clusterlets.centroids[:, 0]]
     assert x == clusterlets.centroids[:, 0].tolist()
-    blocks = {b: [j for j in range(len(x)) if labels[j] == b] for b in set(labels)}
+    blocks = blocks_of(labels)
     sum_of_silhouettes = Fraction(0)
     for i, label in enumerate(labels):
         mean_distances = {
@@ -95,12 +101,12 @@ def naive_front(scores):
 def naive_best(scores, omega, equation="corrected"):
     omega = Fraction(omega)
 
-    def key(labels):
+    def rank(labels):
         s, deviation = scores[labels]
-        objective = omega * s + (1 - omega) * (1 - deviation) if equation == "corrected" else 1 + omega * (s - deviation)
-        return -objective, -s, deviation, labels
+        objectives = {"corrected": omega * s + (1 - omega) * (1 - deviation), "printed": 1 + omega * (s - deviation)}
+        return -objectives[equation], -s, deviation, labels
 
-    return min(scores, key=key)
+    return min(scores, key=rank)
 
 
 def best_labels(front, omega, equation="corrected"):
@@ -295,7 +301,9 @@ def test_partitions_of_many_groups_are_constructed():
     front = sample_partitions(clusterlets, 6000, np.random.default_rng(0))
     assert front.drawn == "constructed" and 5000 < front.n_valid <= 6000
     # A valid partition has two blocks, and each block holds one of the two clusterlets of every group.
-    all_valid = [sum(((label, 1 - label) for label in (0, *choices)), ()) for choices in product((0, 1), repeat=7)]
+    all_valid = [
+        tuple(label for first in (0, *choices) for label in (first, 1 - first)) for choices in product((0, 1), repeat=7)
+    ]
     assert all(is_valid(clusterlets, labels) for labels in all_valid)
     assert_front(front, naive_front(score_all(clusterlets, all_valid)))
 

@@ -119,8 +119,9 @@ def _operations_of_node(node):
 
 def _is_exact_power(base, exponent):
     """Whether the base is two, or both the base and the exponent are literal whole numbers."""
-    is_base_two = isinstance(base, ast.Constant) and base.value == 2
-    return is_base_two or all(isinstance(node, ast.Constant) and isinstance(node.value, int) for node in (base, exponent))
+    if isinstance(base, ast.Constant) and base.value == 2:
+        return True
+    return all(isinstance(node, ast.Constant) and isinstance(node.value, int) for node in (base, exponent))
 
 
 def _constants_in_arguments(call):
@@ -130,8 +131,8 @@ def _constants_in_arguments(call):
 
 def _reads_exactly(call):
     """Whether this call of a parser keeps numbers as strings, or rounds them correctly."""
-    settings = {keyword.arg: getattr(keyword.value, "value", getattr(keyword.value, "id", None)) for keyword in call.keywords}
-    return settings.get("float_precision") == "round_trip" or settings.get("dtype") == "str"
+    settings = {(keyword.arg, ast.unparse(keyword.value)) for keyword in call.keywords}
+    return ("float_precision", "'round_trip'") in settings or ("dtype", "str") in settings
 
 
 def belongs_to(module, packages):

@@ -182,7 +182,11 @@ def test_labels_are_those_of_the_simulation(seed):
     even_share = Fraction(1, n_clusters)
     *taus_per_group, common_tau = (even_share * Fraction(int(rng.integers(0, 8)), 7) for _ in range(n_groups + 1))
     sizes = np.bincount(groups)
-    for tau, taus in ((None, [even_share] * n_groups), (common_tau, [common_tau] * n_groups), (taus_per_group, taus_per_group)):
+    for tau, taus in (
+        (None, [even_share] * n_groups),
+        (common_tau, [common_tau] * n_groups),
+        (taus_per_group, taus_per_group),
+    ):
         labels = fair_assignment(X, groups, centres, tau)
         assert (labels == simulate(X, groups, centres, taus)).all()
         counts = counts_of(labels, groups, n_clusters).T
@@ -315,7 +319,8 @@ class TestFrac:
 
     def test_a_single_cluster_holds_all_instances(self):
         X, groups = self.data()
-        for result in (frac(X, groups, 1, np.random.default_rng(0)), frac_oe(X, groups, 1, np.random.default_rng(0))):
+        for cluster in (frac, frac_oe):
+            result = cluster(X, groups, 1, np.random.default_rng(0))
             assert not result.labels_fair.any() and not result.labels_nearest.any()
 
     def test_frac_oe_makes_one_fair_assignment_at_the_centres_of_plain_k_means(self):

@@ -106,7 +106,8 @@ def test_the_largest_distance_may_be_in_the_two_innermost_blocks():
 
 def test_the_zeros_that_fill_the_last_tile_do_not_count_as_rows():
     rows = 100 + np.random.default_rng(0).normal(size=(LANES + 3, 2))
-    assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1e3)) == plain_squared_distances(rows, rows).max()
+    largest = largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1e3))
+    assert largest == plain_squared_distances(rows, rows).max()
 
 
 @pytest.mark.parametrize(("n", "k"), list(product(SIZES, [1, 2, 3, ROWS, ROWS + 1, 2 * ROWS + 3])))

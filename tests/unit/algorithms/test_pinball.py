@@ -150,7 +150,7 @@ def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
     # With equal sizes, 1@5 is 3.5 away from the centroid and stays out. As the next start, it takes 3@8.
     clusterlets = build([[0, 5], [3, 8]])
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 2}, {1, 3}]
-    # From the clusterlet added last, 2@3, 1@5 is 2 away and joins. Then 3@8 is 3 away from 1@5 and stays out.
+    # Under "last", 1@5 joins, because it is 2 away from 2@3. Then 3@8 is 3 away from 1@5 and stays out.
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
 
 

@@ -32,7 +32,8 @@ def test_only_the_minimum_size_binds_a_single_group(bound, min_size):
     X = table(min_size)
     fitted = FairLimit(2, min_cluster_size=min_size, random_state=0, **bound).fit(X, sensitive_features=ONE_GROUP)
     assert fitted.inertia_ == pytest.approx(least_cost(X, 2, min_size), rel=1e-9)
-    assert fitted.sizes_.min() >= min_size and fitted.deviation_ == 0 and fitted.sensitive_classes_.tolist() == ["f"]
+    assert fitted.sizes_.min() >= min_size
+    assert fitted.deviation_ == 0 and fitted.sensitive_classes_.tolist() == ["f"]
     assert fitted.assign(X, sensitive_features=ONE_GROUP).shape == (8,)
     assert fairness_report(X, fitted.labels_, ONE_GROUP)["deviation_max"] == 0
 
