@@ -1,5 +1,7 @@
 """fair-flow comes near the least cost of all fair clusterings of small tables, and costs less than published methods."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from fair_tables import all_labels, counts_of, is_fair, sse, table
@@ -53,15 +55,16 @@ def test_a_bound_on_the_balance_is_kept_and_a_weaker_bound_costs_less():
 
 
 def test_the_weights_of_the_sample_add_up_to_the_size_of_each_group(monkeypatch):
-    calls = []
     monkeypatch.setattr(module, "_SAMPLE", 300)
-    fractional_lloyd = module.fractional_lloyd
-    monkeypatch.setattr(module, "fractional_lloyd", lambda *arguments: calls.append(arguments) or fractional_lloyd(*arguments))
+    fractional_lloyd = Mock(wraps=module.fractional_lloyd)
+    monkeypatch.setattr(module, "fractional_lloyd", fractional_lloyd)
     X, groups = table(np.random.default_rng(6), 2000, 3, "plain")
     groups[np.flatnonzero(groups == 2)[20:]] = 0  # 20 rows of group 2 are left
     fair_flow(X, groups, 2, np.random.default_rng(0))
-    ((rows, weights, sample_groups, *_),) = calls
-    assert len(rows) < 500 and np.bincount(sample_groups, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
+    fractional_lloyd.assert_called_once()
+    rows, weights, sample_groups, *_ = fractional_lloyd.call_args.args
+    assert len(rows) < 500
+    assert np.bincount(sample_groups, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
 
 
 # `exact` is the sum of squares of Lloyd's algorithm with an exact assignment in every round. `published` is that of the method
