@@ -1,4 +1,4 @@
-"""Antidotes: added points act like repeated rows, scores match hand computation, and the search keeps its guarantees."""
+"""Added points act like repeated rows, scores equal those worked out by hand, and the search keeps its guarantees."""
 
 import numpy as np
 import pytest
@@ -12,12 +12,11 @@ from clusterlets.algorithms.kmeans import lloyd
 
 
 def naive_balances(labels, groups, n_clusters):
+    r = np.array([(groups == group).mean() for group in np.unique(groups)])  # shares of the groups in the table
     balances = []
     for cluster in range(n_clusters):
-        # p: shares of the groups in the cluster; r: their shares in the table
-        p = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])
-        r = np.array([(groups == group).mean() for group in np.unique(groups)])
-        balances.append(min(np.minimum(p / r, r / np.where(p > 0, p, 1)).tolist()) if p.all() else 0.0)
+        p = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])  # and in the cluster
+        balances.append(np.minimum(p / r, r / p).min() if p.all() else 0.0)
     return balances
 
 
@@ -26,9 +25,9 @@ def naive_score(labels, groups, n_clusters):
     return min(balances) + 0.1 * np.mean(balances)
 
 
-def naive_k_means(rows, centres, rounds=30):
-    """Labels by a naive Lloyd's algorithm, to which added points can be given as repeated rows."""
-    for _ in range(rounds):
+def naive_k_means(rows, centres):
+    """Labels after 30 rounds of Lloyd's algorithm."""
+    for _ in range(30):
         labels = cdist(rows, centres, "sqeuclidean").argmin(axis=1)
         clusters = [rows[labels == index] for index in range(len(centres))]
         centres = np.array([cluster.mean(axis=0) if len(cluster) else centre for cluster, centre in zip(clusters, centres)])
@@ -56,23 +55,23 @@ def test_added_points_have_the_effect_of_repeated_rows(seed):
     rng = np.random.default_rng(seed)
     X, groups = blobs_and_groups(seed)
     centres, places = X[rng.choice(len(X), 4, replace=False)], rng.normal(2, 4, size=(5, 2))
-    evaluation = module._Evaluation(X, groups, centres, 3.0)
-    labels = evaluation.labels(places)
-    assert np.array_equal(labels, naive_k_means(np.concatenate([X, np.repeat(places, 3, axis=0)]), centres)[: len(X)])
+    labels = module._Evaluation(X, groups, centres, 3.0).labels(places)
+    rows_and_points = np.concatenate([X, np.repeat(places, 3, axis=0)])
+    assert np.array_equal(labels, naive_k_means(rows_and_points, centres)[: len(X)])
     assert not np.array_equal(labels, naive_k_means(X, centres))
 
 
 def test_a_centre_with_only_added_points_moves_to_their_mean():
     """Two added points of weight 0.2 move the far centre from 20 to 12, where its cluster has no rows.
 
-    If their weighted sum, 4.8, were not divided by their total weight, the centre would move there and take the last row.
+    If their weighted sum were not divided by their total weight, the centre would move to 4.8 and take the last row.
     """
     evaluation = module._Evaluation(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
     labels = evaluation.labels(np.array([[12.0], [12.0]]))
     assert labels.tolist() == [0, 0, 0] and evaluation.score(labels) == (-1.0, 0.0)
 
 
-def test_the_score_matches_hand_computation():
+def test_the_score_equals_the_one_worked_out_by_hand():
     X, groups = np.array([[0.0], [2.0], [10.0], [14.0], [10.0], [14.0]]), np.array([0, 1, 0, 0, 0, 1])
     labels = np.array([0, 0, 1, 1, 1, 1])
     # The groups' shares are 2/3 and 1/3 in the table, 1/2 and 1/2 in cluster 0, and 3/4 and 1/4 in cluster 1.
@@ -86,7 +85,8 @@ def test_the_score_matches_hand_computation():
 def test_the_labels_are_those_of_k_means_with_the_added_points(seed, k):
     X, groups = blobs_and_groups(seed)
     result = antidote(X, groups, k, np.random.default_rng(seed), n_evaluations=60)
-    assert len(result.places) == 5 and result.weight == 8 / 5  # rho is 5 %, and 5 % of 150 rows, rounded up, are 8 points
+    # The number of added points is 5 % (rho) of 150 rows, rounded up: 8 points at 5 places.
+    assert len(result.places) == 5 and result.weight == 8 / 5
     assert (result.places >= X.min(axis=0)).all() and (result.places <= X.max(axis=0)).all()
     evaluation = module._Evaluation(X, groups, module._plain_centres(X, k, np.random.default_rng(seed)), 8 / 5)
     assert np.array_equal(result.labels, evaluation.labels(result.places))
@@ -106,7 +106,8 @@ def test_the_result_is_plain_k_means_if_no_points_help():
     X, groups = blobs_and_groups(3)
     numbers_of_places = set()
     for seed in range(12):
-        plain, result = plain_labels(X, 4, seed), antidote(X, groups, 4, np.random.default_rng(seed), rho=1, n_evaluations=1)
+        plain = plain_labels(X, 4, seed)
+        result = antidote(X, groups, 4, np.random.default_rng(seed), rho=1, n_evaluations=1)
         numbers_of_places.add(len(result.places))
         if len(result.places):
             assert naive_score(result.labels, groups, 4) >= naive_score(plain, groups, 4)
@@ -124,4 +125,5 @@ def test_the_number_of_added_points_is_rounded_up(n, rho, added):
 
 def test_random_steps_have_mean_0_and_variance_1():
     steps = module._nearly_normal(np.random.default_rng(0), 50_000)
-    assert abs(steps.mean()) < 0.02 and abs(steps.var() - 1) < 0.03 and 3 < abs(steps).max() <= 6
+    assert abs(steps.mean()) < 0.02 and abs(steps.var() - 1) < 0.03
+    assert 3 < abs(steps).max() <= 6

@@ -1,6 +1,6 @@
-"""Matcher C: its front and its choices are checked against a naive and exact search, its samples against exact probabilities.
+"""Matcher C finds the same front as an exact search of all partitions, and draws partitions with the right probabilities.
 
-In these tests, s is the silhouette of a partition, and its deviation the largest of any block.
+Here s is the silhouette of a partition. Its deviation is the largest deviation of its blocks.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 import tracemalloc
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -27,12 +27,14 @@ OMEGAS = (0, 0.25, 0.5, 0.75, 1)
 
 
 def clusterlets_at(group_sizes, positions, sizes):
+    """Clusterlets at these positions and of these sizes. ``group_sizes`` is the number of clusterlets in each group."""
     counts = np.repeat(np.eye(len(group_sizes), dtype=np.int64), group_sizes, axis=0) * np.asarray(sizes)[:, None]
-    return Clusterlets.from_pieces(counts, np.asarray(positions, dtype=float).reshape(len(counts), -1), np.zeros(len(counts)))
+    centroids = np.asarray(positions, dtype=float).reshape(len(counts), -1)
+    return Clusterlets.from_pieces(counts, centroids, np.zeros(len(counts)))
 
 
 def clusterlets_on_a_grid(group_sizes, seed, width=6, largest=4):
-    """Clusterlets at few positions on a line and of few different sizes, so that many partitions tie."""
+    """Clusterlets at a few positions on a line and of a few sizes, so that many partitions tie."""
     rng = np.random.default_rng(seed)
     n = sum(group_sizes)
     return clusterlets_at(group_sizes, rng.integers(0, width, n), rng.integers(1, largest + 1, n))
@@ -44,32 +46,42 @@ def random_clusterlets(group_sizes, seed):
     return clusterlets_at(group_sizes, rng.normal(size=(n, 5)), rng.integers(5, 500, n))
 
 
-# ---- a naive search of all set partitions; scores are fractions, and centroids lie at whole numbers on a line
+# ---- an exact search of all partitions, for centroids at whole numbers on a line
 
 
 def set_partitions(n):
-    """Labels of all partitions of n clusterlets, in lexicographic order; blocks are numbered in the order of appearance."""
+    """Labels of all partitions of n clusterlets, in lexicographic order. Blocks are numbered in order of appearance."""
     if n == 0:
         return [()]
     return [(*head, label) for head in set_partitions(n - 1) for label in range(max(head, default=-1) + 2)]
 
 
+def blocks_of(labels):
+    """The clusterlets of each block, by its label."""
+    return {b: [j for j in range(len(labels)) if labels[j] == b] for b in set(labels)}
+
+
 def is_valid(clusterlets, labels):
-    blocks = [[j for j in range(len(labels)) if labels[j] == b] for b in set(labels)]
-    groups = set(clusterlets.group.tolist())
-    return len(blocks) > 1 and all(len(block) > 1 and {int(clusterlets.group[j]) for j in block} == groups for block in blocks)
+    """Whether there are several blocks, each of several clusterlets and with all groups."""
+    blocks, groups = blocks_of(labels).values(), set(clusterlets.group)
+    return len(blocks) > 1 and all(len(block) > 1 and set(clusterlets.group[block]) == groups for block in blocks)
 
 
 def naive_scores(clusterlets, labels):
+    """The pair (s, deviation) of a partition, as fractions."""
     x = [int(p) for p in clusterlets.centroids[:, 0]]
     assert x == clusterlets.centroids[:, 0].tolist()
-    blocks = {b: [j for j in range(len(x)) if labels[j] == b] for b in set(labels)}
-    total = Fraction(0)
+    blocks = blocks_of(labels)
+    sum_of_silhouettes = Fraction(0)
     for i, label in enumerate(labels):
-        means = {b: Fraction(sum(abs(x[i] - x[j]) for j in block), len(block) - (b == label)) for b, block in blocks.items()}
-        within, nearest = means.pop(label), min(means.values())
-        total += (nearest - within) / max(nearest, within) if max(nearest, within) else 0
-    return total / len(x), max(naive_deviation(clusterlets, block) for block in blocks.values())
+        mean_distances = {
+            b: Fraction(sum(abs(x[i] - x[j]) for j in block), len(block) - (b == label)) for b, block in blocks.items()
+        }
+        within = mean_distances.pop(label)
+        nearest = min(mean_distances.values())
+        if nearest or within:
+            sum_of_silhouettes += (nearest - within) / max(nearest, within)
+    return sum_of_silhouettes / len(x), max(naive_deviation(clusterlets, block) for block in blocks.values())
 
 
 def score_all(clusterlets, partitions):
@@ -77,31 +89,32 @@ def score_all(clusterlets, partitions):
 
 
 def naive_front(scores):
-    """The partitions that no other beats, as (s, deviation, labels) by ascending deviation."""
+    """The partitions that no other beats, as (s, deviation, labels), in order of ascending deviation."""
     front = []
-    for deviation, minus_s, labels in sorted((deviation, -s, labels) for labels, (s, deviation) in scores.items()):
-        if not front or -minus_s > front[-1][0]:
-            front.append((-minus_s, deviation, labels))
+    for labels in sorted(scores, key=lambda labels: (scores[labels][1], -scores[labels][0], labels)):
+        s, deviation = scores[labels]
+        if not front or s > front[-1][0]:
+            front.append((s, deviation, labels))
     return front
 
 
 def naive_best(scores, omega, equation="corrected"):
     omega = Fraction(omega)
 
-    def key(labels):
+    def rank(labels):
         s, deviation = scores[labels]
-        objective = omega * s + (1 - omega) * (1 - deviation) if equation == "corrected" else 1 + omega * (s - deviation)
-        return -objective, -s, deviation, labels
+        objectives = {"corrected": omega * s + (1 - omega) * (1 - deviation), "printed": 1 + omega * (s - deviation)}
+        return -objectives[equation], -s, deviation, labels
 
-    return min(scores, key=key)
+    return min(scores, key=rank)
 
 
 def best_labels(front, omega, equation="corrected"):
-    """Labels of the partition that the matcher chooses from a front."""
+    """Labels of the partition that the matcher takes from a front."""
     return tuple(match_centroid(front, omega, equation).argmax(axis=0).tolist())
 
 
-def canonical(labels):
+def numbered_by_appearance(labels):
     block_numbers = {}
     return tuple(block_numbers.setdefault(label, len(block_numbers)) for label in labels)
 
@@ -113,9 +126,10 @@ def assert_front(front, expected):
 
 
 def valid_samples(clusterlets, sample_size, seed):
+    """Labels of the valid partitions among the samples."""
     group_sizes = np.bincount(clusterlets.group)
     batches = centroid._sample(group_sizes, sample_size, np.random.default_rng(seed))
-    return [canonical(column) for batch in batches for column in batch.T.tolist()]
+    return [numbered_by_appearance(column) for batch in batches for column in batch.T.tolist()]
 
 
 # ---- enumeration
@@ -154,11 +168,11 @@ def test_no_partition_is_valid_if_a_group_has_one_clusterlet(group_sizes):
 
 def limit_batches(monkeypatch, n_merged, n_labels):
     """Make the search merge at most ``n_merged`` partitions at a time, and score at most ``n_labels`` labels at a time."""
-    front = centroid._Search.front
+    original_front = centroid._Search.front
 
     def front_of_small_batches(self, batches, drawn):
         parts = (batch[:, start : start + n_merged] for batch in batches for start in range(0, batch.shape[1], n_merged))
-        return front(self, parts, drawn)
+        return original_front(self, parts, drawn)
 
     monkeypatch.setattr(centroid._Search, "front", front_of_small_batches)
     monkeypatch.setattr(centroid, "_LABELS_SCORED_AT_ONCE", n_labels)
@@ -188,7 +202,7 @@ def test_equal_centroids_have_a_silhouette_of_0():
 
 
 def sampling_probabilities(n):
-    """Exact probability that sample_partitions draws a partition, for each partition (a frozenset of blocks)."""
+    """The exact probability with which ``sample_partitions`` draws each partition. A partition is a frozenset of blocks."""
     probabilities = Counter()
 
     def add_blocks(remaining, blocks, probability):
@@ -214,7 +228,7 @@ def test_samples_have_the_exact_probabilities(group_sizes):
     clusterlets = random_clusterlets(group_sizes, 0)
     expected = Counter()
     for blocks, probability in sampling_probabilities(n).items():
-        labels = canonical([next(b for b in blocks if j in b) for j in range(n)])
+        labels = numbered_by_appearance([next(b for b in blocks if j in b) for j in range(n)])
         expected[labels if is_valid(clusterlets, labels) else "invalid"] += probability
     observed = Counter(valid_samples(clusterlets, sample_size, 1))
     observed["invalid"] = sample_size - observed.total()
@@ -231,13 +245,13 @@ def test_block_sizes_add_up_and_no_block_has_a_single_clusterlet():
 
 
 class AllButTwo:
-    """A random generator, except that the first block of every sample takes all clusterlets but two."""
+    """A random generator that gives the first block of every sample all clusterlets but two."""
 
     def __init__(self):
         self.random = np.random.default_rng(0)
         self.permuted = self.random.permuted
 
-    def integers(self, low, high=None, **options):  # only the sizes of blocks are drawn with `high`
+    def integers(self, low, high=None, **options):  # only block sizes are drawn with `high`
         if high is None:
             return self.random.integers(low, **options)
         return np.full(options["size"], high - 2, dtype=options["dtype"])
@@ -272,9 +286,10 @@ def test_the_unit_does_not_change_the_front_even_beyond_the_range_of_single_prec
 
 
 def test_partitions_of_more_than_255_clusterlets_are_valid():
-    front = sample_partitions(random_clusterlets((150, 150), 0), 300, np.random.default_rng(0))
+    clusterlets = random_clusterlets((150, 150), 0)
+    front = sample_partitions(clusterlets, 300, np.random.default_rng(0))
     assert front.drawn == "sampled" and front.n_valid > 200
-    assert all(is_valid(random_clusterlets((150, 150), 0), tuple(labels)) for labels in front.labels.tolist())
+    assert all(is_valid(clusterlets, labels) for labels in front.labels.tolist())
 
 
 # ---- construction
@@ -285,11 +300,9 @@ def test_partitions_of_many_groups_are_constructed():
     clusterlets = clusterlets_on_a_grid(group_sizes, 2, width=9)
     front = sample_partitions(clusterlets, 6000, np.random.default_rng(0))
     assert front.drawn == "constructed" and 5000 < front.n_valid <= 6000
-    # In a partition into two blocks, each group after the first may swap its two clusterlets.
+    # A valid partition has two blocks, and each block holds one of the two clusterlets of every group.
     all_valid = [
-        canonical([label for pair in zip(swaps, (1 - s for s in swaps)) for label in pair])
-        for code in range(128)
-        for swaps in [[0, *(code >> i & 1 for i in range(7))]]
+        tuple(label for first in (0, *choices) for label in (first, 1 - first)) for choices in product((0, 1), repeat=7)
     ]
     assert all(is_valid(clusterlets, labels) for labels in all_valid)
     assert_front(front, naive_front(score_all(clusterlets, all_valid)))
@@ -316,25 +329,25 @@ def test_construction_deals_every_group_to_every_block():
 @pytest.mark.parametrize("seed", range(3))
 def test_bulk_scores_are_within_the_slack(seed):
     clusterlets = random_clusterlets((20, 20), seed)
-    if seed == 2:  # tight heaps far apart, so that distances differ by many orders of magnitude
+    if seed == 2:  # dense heaps far apart: distances differ by many orders of magnitude
         heaps = np.random.default_rng(0).integers(0, 4, 40)[:, None] * 1e3
         clusterlets = clusterlets_at((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
     search = centroid._Search(clusterlets)
+    assert search.bulk_dtype is np.float32
     # The slack is at least the bound derived in its docstring, but small enough that few partitions are scored again.
-    assert search.bulk_dtype is np.float32 and (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
+    assert (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
     distances = centroid_distances(clusterlets.centroids)
     for batch in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
-        if batch.size:
-            silhouettes, deviations = search._bulk_scores(batch)
-            labels = batch.T.astype(int)
-            exact = [centroid_silhouette(distances, row) for row in labels]
-            assert np.abs(silhouettes - exact).max() < search.slack / 2
-            block_shares = [
-                [clusterlets.counts[row == b].sum(axis=0) / clusterlets.counts[row == b].sum() for b in range(row.max() + 1)]
-                for row in labels
-            ]
-            dataset_shares = clusterlets.group_counts / clusterlets.group_counts.sum()
-            np.testing.assert_allclose(deviations, [np.abs(s - dataset_shares).max() for s in block_shares], rtol=1e-12)
+        if not batch.size:
+            continue
+        bulk_silhouettes, bulk_deviations = search._bulk_scores(batch)
+        partitions = batch.T.astype(int)
+        silhouettes = [centroid_silhouette(distances, labels) for labels in partitions]
+        assert np.abs(bulk_silhouettes - silhouettes).max() < search.slack / 2
+        deviations = [
+            max(float(naive_deviation(clusterlets, np.flatnonzero(labels == b))) for b in set(labels)) for labels in partitions
+        ]
+        np.testing.assert_allclose(bulk_deviations, deviations, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_merged, n_labels", [(333, 10**6), (10**6, 3333), (333, 1)])
@@ -367,9 +380,9 @@ def test_only_truly_beaten_partitions_are_dropped():
     front = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
     bulk_silhouettes = true_silhouettes + rng.uniform(-1, 1, 600) * search.slack
     beaten = search._certainly_beaten(front, bulk_silhouettes, deviation)
-    all_silhouettes = np.append(true_silhouettes, front.silhouette)
-    is_beaten_by = (np.append(deviation, front.deviation) <= deviation[:, None]) & (all_silhouettes > true_silhouettes[:, None])
-    assert is_beaten_by.any(axis=1)[beaten].all()
+    is_as_fair = np.append(deviation, front.deviation) <= deviation[:, None]
+    has_higher_silhouette = np.append(true_silhouettes, front.silhouette) > true_silhouettes[:, None]
+    assert (is_as_fair & has_higher_silhouette).any(axis=1)[beaten].all()
     assert beaten.sum() > 300  # more than half
 
 
@@ -383,7 +396,7 @@ def test_single_precision_is_used_only_if_it_is_exact_enough():
         assert centroid._Search(clusterlets_at((5, 5), ordinary.centroids, sizes)).bulk_dtype is bulk_dtype
     tiny = clusterlets_at((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)
     assert centroid._Search(tiny).bulk_dtype is np.float64
-    # A common factor of all counts does not change the front. In single precision it would.
+    # A common factor of all counts must not change the front. In single precision it would.
     plain, scaled = (sample_partitions(c, 5000, np.random.default_rng(0)) for c in (ordinary, large))
     assert plain.labels.tobytes() == scaled.labels.tobytes()
 
@@ -409,7 +422,7 @@ def test_silhouette_matches_hand_computation():
     assert centroid_silhouette(np.zeros((4, 4)), [0, 0, 1, 1]) == 0
 
 
-# ---- choosing a partition from the front
+# ---- the partition that the matcher takes from the front
 
 
 FIRST, SECOND = (0, 1, 0, 1), (0, 1, 1, 0)
@@ -433,7 +446,7 @@ def test_omega_is_a_weight_only_in_the_corrected_equation():
     assert best_labels(front, 0, "printed") == SECOND  # both objectives are 1, so the higher silhouette wins
     assert best_labels(front, 0.25) == best_labels(front, 0.25, "printed") == FIRST
     assert best_labels(front, 0.75) == SECOND
-    # The printed equation chooses the largest s - deviation at every omega > 0.
+    # At every omega > 0, the printed equation prefers the largest s - deviation.
     assert best_labels(front, 0.75, "printed") == FIRST
 
 
@@ -452,7 +465,7 @@ def test_many_samples_take_little_memory():
     assert peak < 50e6
 
 
-PROGRAM = """
+FITS_IN_THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info
@@ -470,15 +483,17 @@ X @ X.T
 before = limits()
 with ThreadPoolExecutor(8) as threads:
     list(threads.map(fit, range(8)))
-print(before, limits())
+print(before, limits(), sep=";")
 """
 
 
 def test_sampling_in_threads_leaves_the_callers_thread_limits_unchanged():
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
-    process = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
-    before, after = process.stdout.split("] [")
-    assert before.strip("[]\n") == after.strip("[]\n") != ""
+    process = subprocess.run(
+        [sys.executable, "-c", FITS_IN_THREADS], env=environment, capture_output=True, text=True, check=True
+    )
+    before, after = process.stdout.strip().split(";")
+    assert before == after != "[]"
 
 
 def test_partitions_are_few_if_the_bell_number_is_at_most_the_limit():

@@ -1,4 +1,4 @@
-"""Features whose squares would overflow or underflow are refused at every entry point. All other features are accepted."""
+"""Features whose squares would overflow or underflow are refused wherever a table comes in. All others are accepted."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_features_that_cannot_be_squared_are_refused(factor, compute):
 
 
 @pytest.mark.parametrize("estimator", [FRAC(3), ClusterletClustering(3, matcher="G-B")])
-def test_predict_accepts_rows_that_hardly_differ_but_refuses_huge_values(estimator):
+def test_predict_accepts_tiny_values_but_refuses_huge_values(estimator):
     fitted = estimator.fit(X, sensitive_features=GROUPS)
     with pytest.raises(ClusterletsError, match="feature 1 holds 1e\\+160"):
         fitted.predict([[0.0, 0.0], [0.0, 1e160]])
@@ -49,7 +49,7 @@ def test_the_scale_of_accepted_features_does_not_change_the_result(factor):
     assert diameter(X * factor) == diameter(X) * factor
 
 
-def test_a_narrow_feature_beside_a_wide_one_is_refused_only_before_standardising():
+def test_a_narrow_feature_beside_a_wide_one_is_refused_only_if_each_feature_is_checked():
     table = np.column_stack([X[:, 0], X[:, 1] * 1e-170])
     check_magnitudes(table)
     with pytest.raises(ClusterletsError, match="^feature 'height' varies by"):

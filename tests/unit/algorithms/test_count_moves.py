@@ -1,4 +1,4 @@
-"""Moving instances between clusters never raises the cost and keeps labels fair, and ends when no move lowers the cost."""
+"""Moving instances between clusters keeps labels fair and never raises the cost. It ends when no move lowers the cost."""
 
 from itertools import combinations, permutations
 
@@ -16,12 +16,13 @@ KINDS = ["plain", "few values", "equal", "apart"]
 
 
 def problem(seed, n, k, n_groups, kind, delta):
-    """Costs, groups, fair labels, and lowest and highest shares (K,). The labels are the cheapest for random fair counts."""
+    """Costs, groups, labels, and lowest and highest shares (K,). The labels are the cheapest for random fair counts."""
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
     costs = random_costs(rng, n, k, kind)
     if kind == "apart":
-        costs += 9 * (rng.permutation(k)[groups % k][:, None] != np.arange(k))
+        cheap_clusters = rng.permutation(k)[groups % k]
+        costs += 9 * (cheap_clusters[:, None] != np.arange(k))
     low, high = share_bounds(groups, delta)
     totals = np.bincount(groups)
     counts, _ = whole_counts(rng.dirichlet(np.ones(k), size=n_groups) * totals[:, None], low, high, totals)
@@ -48,7 +49,7 @@ def test_moves_never_cost_more_and_the_labels_stay_fair(seed, n, k, n_groups, ki
     costs, groups, labels, low, high = problem(seed, n, min(k, n), min(n_groups, n), kind, delta)
     labels_before = labels.copy()
     moved_labels = move_counts(costs, groups, labels, low, high, max_moves)
-    assert np.array_equal(labels, labels_before), "those handed in stay as they are"
+    assert np.array_equal(labels, labels_before), "the argument was changed"
     counts = counts_of(moved_labels, groups, costs.shape[1])
     assert are_fair(counts, low, high)
     assert cost_of(costs, moved_labels) <= cost_of(costs, labels) + 1e-9
@@ -61,11 +62,8 @@ def test_moves_never_cost_more_and_the_labels_stay_fair(seed, n, k, n_groups, ki
 @pytest.mark.parametrize("kind", ["plain", "few values", "apart"])
 @pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.0), (3, 0.3)])
 def test_no_further_move_of_one_or_two_instances_lowers_the_cost(n_groups, delta, kind):
-    """Try every single move, and every pair of moves of two different groups.
-
-    With three clusters, any two moves have a cluster in common. A new cost is that of the cheapest labels for the new counts.
-    """
-    k = 3
+    """Try every single move, and every pair of moves of two different groups."""
+    k = 3  # so any two moves have a cluster in common
     for seed in range(4):
         costs, groups, labels, low, high = problem(seed, 24, k, n_groups, kind, delta)
         moved_labels = move_counts(costs, groups, labels, low, high, 1000)
@@ -78,4 +76,5 @@ def test_no_further_move_of_one_or_two_instances_lowers_the_cost(n_groups, delta
                 changed_counts[group, source] -= 1
                 changed_counts[group, target] += 1
             if (changed_counts >= 0).all() and are_fair(changed_counts, low, high):
-                assert cost_of(costs, transport_groups(costs, groups, changed_counts)) >= cost - 1e-9
+                cheapest_labels = transport_groups(costs, groups, changed_counts)
+                assert cost_of(costs, cheapest_labels) >= cost - 1e-9

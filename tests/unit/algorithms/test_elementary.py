@@ -1,4 +1,4 @@
-"""Logarithms and exponentials match decimal arithmetic and have the same bits everywhere. Divergences and prices use them."""
+"""Logarithms and exponentials match decimal arithmetic, and have the same bits on every processor."""
 
 import hashlib
 from decimal import Decimal, localcontext
@@ -15,8 +15,8 @@ SMALLEST, LARGEST = 5e-324, np.finfo(float).max
 POSITIVE = st.floats(min_value=SMALLEST, max_value=LARGEST)
 
 
-def ulps(value, exact):
-    """The error of a value, in units in the last place of the exact value."""
+def error_in_ulps(value, exact):
+    """The error of a value, in units in the last place (ulps) of the exact value."""
     return float(abs(Decimal(float(value)) - exact) / Decimal(float(np.spacing(abs(float(exact))))))
 
 
@@ -28,32 +28,31 @@ def with_50_digits(function, value):
 @given(POSITIVE | st.floats(min_value=0.4, max_value=2.5) | st.floats(min_value=1 - 1e-9, max_value=1 + 1e-9))
 def test_log_is_off_by_less_than_one_unit_in_the_last_place(x):
     exact = with_50_digits(Decimal.ln, x)
-    assert log(x) == 0 if x == 1 else ulps(log(x), exact) < 1
+    assert log(x) == 0 if x == 1 else error_in_ulps(log(x), exact) < 1
 
 
 @given(st.floats(min_value=-745, max_value=709.78) | st.floats(min_value=-1, max_value=1))
 def test_exp_is_off_by_less_than_one_unit_in_the_last_place(x):
-    assert ulps(exp(x), with_50_digits(Decimal.exp, x)) < 1
+    assert error_in_ulps(exp(x), with_50_digits(Decimal.exp, x)) < 1
 
 
 def test_results_are_accurate_at_the_ends_of_the_ranges_of_the_power_series():
     rng = np.random.default_rng(0)
     # log uses its series between the square roots of 1/2 and 2, and exp between -log(2) / 2 and log(2) / 2.
     x = np.concatenate([2.0**0.5 + rng.uniform(-1e-9, 1e-9, 500), 0.5**0.5 + rng.uniform(-1e-9, 1e-9, 500)])
-    assert max(map(ulps, log(x), (with_50_digits(Decimal.ln, value) for value in x))) < 1
+    assert max(map(error_in_ulps, log(x), (with_50_digits(Decimal.ln, value) for value in x))) < 1
     x = (np.arange(-900, 900) + 0.5) * np.log(2) + rng.uniform(-1e-9, 1e-9, 1800)
     x = x[(x > -745) & (x < 709)]
-    assert max(map(ulps, exp(x), (with_50_digits(Decimal.exp, value) for value in x))) < 1
+    assert max(map(error_in_ulps, exp(x), (with_50_digits(Decimal.exp, value) for value in x))) < 1
 
 
 def test_log_and_exp_are_correct_at_the_limits_of_float64():
     x = [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, 1.0, SMALLEST, LARGEST]
     expected = [-np.inf, -np.inf, np.nan, np.nan, np.inf, np.nan, 0.0, -744.4400719213812, 709.782712893384]
     np.testing.assert_array_equal(log(x), expected)
-    x = [0.0, -0.0, np.inf, -np.inf, np.nan, 709.782712893384, 709.79, -745.2, -745.1, 1e308, -1e308]
-    exponentials = exp(x)
-    np.testing.assert_allclose(exponentials[5], LARGEST, rtol=1e-12)
-    np.testing.assert_array_equal(np.delete(exponentials, 5), [1, 1, np.inf, 0, np.nan, np.inf, 0, SMALLEST, np.inf, 0])
+    x = [0.0, -0.0, np.inf, -np.inf, np.nan, 709.79, -745.2, -745.1, 1e308, -1e308]
+    np.testing.assert_array_equal(exp(x), [1, 1, np.inf, 0, np.nan, np.inf, 0, SMALLEST, np.inf, 0])
+    np.testing.assert_allclose(exp(709.782712893384), LARGEST, rtol=1e-12)
 
 
 def test_results_have_the_shape_of_the_input_and_integers_are_accepted():
@@ -68,7 +67,7 @@ def test_log_and_exp_are_monotonic(a, b):
 
 
 def test_log_and_exp_give_the_recorded_bits():
-    """The digest must be the same on every processor. NumPy's log and exp give different bits with AVX-512 than without."""
+    """The digest must be the same on every processor. NumPy's log and exp give other bits with AVX-512 than without."""
     rng = np.random.default_rng(3)
     x = np.ldexp(rng.random(20_000), rng.integers(-1000, 1000, 20_000))
     y = 1449 * rng.random(20_000) - 740
@@ -76,24 +75,24 @@ def test_log_and_exp_give_the_recorded_bits():
     assert digest == "eeffc22a8282f20e09a0e622c783d08751788ef5b4e93a27499d5d0f39104ee9"
 
 
-def test_the_kullback_leibler_divergence_matches_hand_computation():
+def test_the_kullback_leibler_divergence_equals_the_one_worked_out_by_hand():
     shares, expected = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([0.5, 0.5])
     by_hand = [0.25 * np.log(0.5) + 0.75 * np.log(1.5), np.log(2)]
     np.testing.assert_allclose(kullback_leibler(shares, expected), by_hand, rtol=1e-15)
 
 
 @given(
-    st.dictionaries(st.integers(2, 200), st.floats(1e-6, 1e9), min_size=1, max_size=6),
-    st.floats(1e-6, 1e9),
-    st.integers(2, 200),
+    plain_costs=st.dictionaries(st.integers(2, 200), st.floats(1e-6, 1e9), min_size=1, max_size=6),
+    cost=st.floats(1e-6, 1e9),
+    k=st.integers(2, 200),
 )
-def test_the_price_of_fairness_matches_numpys_interpolation(reference, cost, size):
-    sizes = sorted(reference)
-    price = price_of_fairness(cost, size, reference)
-    if not sizes[0] <= size <= sizes[-1]:
+def test_the_price_of_fairness_matches_numpys_interpolation(plain_costs, cost, k):
+    numbers = sorted(plain_costs)
+    price = price_of_fairness(cost, k, plain_costs)
+    if not numbers[0] <= k <= numbers[-1]:
         assert np.isnan(price)
         return
-    expected = np.exp(np.interp(np.log(size), np.log(sizes), [np.log(reference[k]) for k in sizes]))
-    assert price == pytest.approx(cost / expected, rel=1e-12)
-    if size in reference:
-        assert price == cost / reference[size]
+    plain_cost = np.exp(np.interp(np.log(k), np.log(numbers), [np.log(plain_costs[number]) for number in numbers]))
+    assert price == pytest.approx(cost / plain_cost, rel=1e-12)
+    if k in plain_costs:
+        assert price == cost / plain_costs[k]

@@ -1,7 +1,4 @@
-"""Clusterlets hold one group each, are sorted by group, and depend only on the table and the seed.
-
-Each group has as many clusterlets as requested, or one for each of its distinct instances if there are fewer.
-"""
+"""Clusterlets hold one group each, are sorted by group, and depend only on the table and the seed."""
 
 import numpy as np
 import pytest
@@ -13,7 +10,7 @@ from clusterlets.errors import ClusterletsError
 
 
 @settings(max_examples=40)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 8), st.booleans())
+@given(seed=st.integers(0, 2**32 - 1), n_groups=st.integers(1, 4), k=st.integers(2, 8), has_duplicates=st.booleans())
 def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_groups, k, has_duplicates):
     rng = np.random.default_rng(seed)
     groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=30)])
@@ -32,7 +29,7 @@ def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_grou
         assert clusterlets.inertia[index] == pytest.approx(((members - members.mean(axis=0)) ** 2).sum())
 
 
-def test_the_same_seed_gives_the_same_clusterlets_and_another_seed_gives_different_clusterlets():
+def test_the_same_seed_gives_the_same_clusterlets_and_another_seed_gives_others():
     rng = np.random.default_rng(3)
     X, groups = rng.normal(size=(300, 3)), rng.integers(2, size=300)
     first, repeated, other = (extract_clusterlets(X, groups, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))

@@ -1,4 +1,4 @@
-"""The dual of fair assignment: its bound is compared with a linear program, and its constraints and functions are checked."""
+"""The bound of the dual of fair assignment is close to the optimum of the linear program, and never above it."""
 
 from math import exp, log
 
@@ -18,19 +18,16 @@ KINDS = ["plain", "duplicates", "apart", "offset", "equal"]
 
 
 def problem(seed, n, k, n_groups, kind="plain"):
-    """Costs (n, k) and groups (n,). For every fourth seed, all groups but the first have a single instance."""
+    """Costs (n, k) and groups (n,). For every fourth seed, each group but the first has a single instance."""
     rng = np.random.default_rng(seed)
     X, groups = table(rng, n, n_groups, kind, singletons=seed % 4 == 3)
     return squared_distances(X, X[rng.choice(n, k, replace=False)]) + 1000 * (kind == "offset"), groups
 
 
 def linear_program_optimum(costs, weights, groups, low, high, slack):
-    """The least cost of a fractional assignment whose counts miss the bounds on shares by at most ``slack`` instances.
-
-    The linear program has two constraints for each group and cluster.
-    """
+    """The least cost of a fractional assignment whose counts miss the bounds on shares by at most ``slack`` instances."""
     (n, k), n_groups = costs.shape, len(low)
-    constraints = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])
+    constraints = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])  # for each cluster
     group_weights = csr_array((weights, (groups, np.arange(n))), shape=(n_groups, n))
     share_constraints = kron(csr_array(constraints) @ group_weights, eye_array(k))
     row_sums = kron(eye_array(n), np.ones((1, k)))
@@ -63,7 +60,7 @@ def test_the_bound_is_never_above_the_optimum_and_hardly_below(seed, n, k, n_gro
     costs, groups = problem(seed, n, k, n_groups, kind)
     bound, optimum = bound_and_optimum(costs, groups, delta, 0.0 if is_exact else whole_slack(n, delta))
     assert bound <= optimum * (1 + 1e-9) + 1e-9
-    assert bound >= optimum - 0.05 * abs(optimum) - 1e-9, "small tables are the hardest"
+    assert bound >= optimum - 0.05 * abs(optimum) - 1e-9  # a wide margin, because small tables are the hardest
 
 
 @pytest.mark.parametrize("kind", ["plain", "duplicates", "apart", "offset"])
@@ -91,7 +88,7 @@ def test_a_weight_counts_like_repeated_rows(n_groups):
 
 
 def test_distances_of_0_up_to_rounding_do_not_set_the_scale():
-    """Half of the rows lie at a centre, up to rounding. The cost of the other rows must still be bounded closely."""
+    """Half of the rows lie at a centre, up to rounding. The bound on the cost of the other rows must still be close."""
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=60), np.repeat([0, 1], 30)
     X[:30] = X[0]
@@ -107,8 +104,8 @@ def test_distances_of_0_up_to_rounding_do_not_set_the_scale():
     delta=st.sampled_from([0.0, 0.1, 0.4, 0.9]),
 )
 def test_constraints_hold_if_and_only_if_the_shares_are_within_the_bounds(shares, counts, delta):
-    groups, cluster_counts = np.repeat(np.arange(len(shares)), shares), np.array(counts[: len(shares)])
-    low, high = share_bounds(groups, delta)
+    cluster_counts = np.array(counts[: len(shares)])
+    low, high = share_bounds(np.repeat(np.arange(len(shares)), shares), delta)
     size = cluster_counts.sum()
     within_bounds = (cluster_counts >= low * size - 1e-9).all() and (cluster_counts <= high * size + 1e-9).all()
     constraints = share_rows(low, high)

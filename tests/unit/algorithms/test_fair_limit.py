@@ -1,4 +1,4 @@
-"""fair-limit keeps its limits exactly, and is compared with every clustering of small tables."""
+"""fair-limit keeps its limits exactly. On small tables, its cost is compared with the least cost of all clusterings."""
 
 from fractions import Fraction
 
@@ -24,8 +24,11 @@ from clusterlets.algorithms.limits import (
 from clusterlets.errors import NoClusteringError
 
 
-# ``columns`` has the level of each group in each sensitive column. By default, every group is a level of a single column.
 def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):
+    """The result of a fit, after a check that it keeps the limit on deviations.
+
+    ``columns`` has the levels of the groups in each sensitive column. By default, every group is a level of a single column.
+    """
     levels, _ = levels_of_groups(columns or [list(range(groups.max() + 1))])
     limits = deviation_limits(levels, np.bincount(groups), [exact(limit)] * levels.shape[1])
     result = fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels, least_size, **options)
@@ -36,11 +39,11 @@ def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **optio
 
 
 def least_cost_by_deviation(X, groups, k):
-    """For each largest deviation that a clustering can have, the least cost of a clustering with this deviation."""
+    """For every largest deviation of a clustering, the least cost of a clustering with this deviation."""
     levels, costs = np.arange(groups.max() + 1)[:, None], {}
     for labels in all_labels(len(X), k):
         counts = counts_of(labels, groups, k)
-        if labels[0] == 0 and counts.sum(axis=0).all():
+        if labels[0] == 0 and counts.sum(axis=0).all():  # the other labels of row 0 give the same clusterings
             deviation = largest_deviation(counts, levels)
             costs[deviation] = min(costs.get(deviation, np.inf), sse(X, labels))
     return costs
@@ -54,7 +57,7 @@ def least_cost_by_deviation(X, groups, k):
     ],
 )
 def test_feasible_limits_are_kept_and_infeasible_limits_are_refused(seed, n, k, n_groups):
-    """Try every limit that admits more clusterings than all smaller limits, and one limit that admits none."""
+    """The limits are all deviations that a clustering can have, and a limit just below the least."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 2)), 1)
     groups = np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]
@@ -71,12 +74,12 @@ def test_feasible_limits_are_kept_and_infeasible_limits_are_refused(seed, n, k, 
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.integers(0, 2**32),
-    st.integers(2, 40),
-    st.integers(1, 5),
-    st.integers(1, 4),
-    st.sampled_from([0, 0.01, 0.1, 0.3, 1, 5]),
-    st.integers(1, 4),
+    seed=st.integers(0, 2**32),
+    n=st.integers(2, 40),
+    n_groups=st.integers(1, 5),
+    k=st.integers(1, 4),
+    limit=st.sampled_from([0, 0.01, 0.1, 0.3, 1, 5]),
+    least_size=st.integers(1, 4),
 )
 def test_every_table_is_clustered_within_the_limit_or_refused(seed, n, n_groups, k, limit, least_size):
     """The tables have rare groups, duplicate rows, groups of a single row, and one or two sensitive columns."""
@@ -119,7 +122,7 @@ def test_the_same_seed_gives_the_same_labels_and_max_seconds_ends_the_search():
     X, groups = rng.normal(size=(13_000, 3)), rng.integers(0, 3, 13_000)
     first, second = (checked_fit(X, groups, 4, 0.01, seed=3, n_init=1) for _ in range(2))
     assert np.array_equal(first.labels, second.labels) and 0 <= first.gap < 0.01
-    messages = []
+    messages = []  # one for each stage of the search
     checked_fit(X, groups, 4, 0.01, n_init=1, max_seconds=0, report=lambda message, cost: messages.append(message))
     assert messages == ["start on the table"]
 
@@ -127,7 +130,7 @@ def test_the_same_seed_gives_the_same_labels_and_max_seconds_ends_the_search():
 @pytest.mark.parametrize("bounds", [(0.6, 0.7), (0, 0.4)])
 @pytest.mark.parametrize("k", [1, 2])
 def test_bounds_that_exclude_the_shares_of_the_whole_table_are_infeasible(bounds, k):
-    """Each group is half of the table. Clusters can have these shares too, but the bounds exclude them."""
+    """Each group is half of the table, and the bounds exclude this share."""
     X, groups = np.random.default_rng(0).normal(size=(20, 2)), np.repeat([0, 1], 10)
     limits = share_limits(0, {0: tuple(map(exact, bounds))})
     with pytest.raises(NoClusteringError, match="even one cluster of all rows breaks them") as error:
@@ -139,15 +142,19 @@ def test_ratios_hold_for_all_pairs_of_groups():
     rng = np.random.default_rng(2)
     X, groups = rng.normal(size=(500, 2)), rng.integers(0, 4, 500)
     levels, totals = np.arange(4)[:, None], np.bincount(groups)
-    result = fair_limit(X, groups, 5, rng, ratio_limits(levels, totals, [Fraction(4, 5)]), levels)
-    fractions = counts_of(result.labels, groups, 5) / totals[:, None]
+    limits = ratio_limits(levels, totals, [Fraction(4, 5)])
+    assert len(limit_rows(limits, levels, totals)) == 12  # ordered pairs of groups
+    labels = fair_limit(X, groups, 5, rng, limits, levels).labels
+    fractions = counts_of(labels, groups, 5) / totals[:, None]
     assert (fractions.min(axis=0) >= 0.8 * fractions.max(axis=0) - 1e-12).all()
-    assert len(limit_rows(ratio_limits(levels, totals, [Fraction(4, 5)]), levels, totals)) == 12  # ordered pairs of groups
 
 
 def test_one_instance_of_a_single_group_counts_as_one_unit():
-    """FRAC's limits on a single group are rows of one negative number. Both clusters must hold a quarter of eight rows."""
     assert violation_units(np.array([[-3], [2]])).tolist() == [3, 2]
+
+
+def test_new_instances_of_a_single_group_keep_the_limits_of_frac():
+    """There are six old rows and two new ones, and each cluster must hold two of the eight. The second cluster lacks one."""
     composition = np.array([[5, 1]])
     limits = rows_for_new(composition, np.array([2]), tau=0.25)
     labels, missed = assign_new(np.array([[0.0, 9.0], [0.0, 1.0]]), np.zeros(2, dtype=np.int64), composition, *limits)

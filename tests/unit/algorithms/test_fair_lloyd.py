@@ -1,4 +1,4 @@
-"""Fair-Lloyd: its centres are compared with another solver, and its result with all clusterings of small tables."""
+"""The centres of Fair-Lloyd equal those of another solver. Its result is compared with all clusterings of small tables."""
 
 from itertools import pairwise, product
 
@@ -11,10 +11,14 @@ from scipy.optimize import minimize
 from clusterlets.algorithms.fair_lloyd import _fill_empty_clusters, fair_centres, fair_lloyd
 
 
-# The mean squared distance of each group's rows to their centres. The largest of these is the social cost.
 def group_costs(X, groups, labels, centres):
+    """The mean squared distance of each group's rows to their centres."""
     squares = np.square(X - centres[labels]).sum(axis=1)
     return np.array([squares[groups == group].mean() for group in np.unique(groups)])
+
+
+def social_cost(X, groups, labels, centres):
+    return group_costs(X, groups, labels, centres).max()
 
 
 def table(seed, n=40, n_groups=2, d=2):
@@ -25,13 +29,12 @@ def table(seed, n=40, n_groups=2, d=2):
 
 
 def least_social_cost(X, groups, labels, start):
-    """The least social cost of these labels, by SLSQP: it minimises t, subject to no group's cost being above t."""
-    k, d = start.shape
+    """The least social cost of these labels: SLSQP minimises t, subject to no group's cost being above t."""
 
     def costs(variables):  # the centres, then t
-        return group_costs(X, groups, labels, variables[:-1].reshape(k, d))
+        return group_costs(X, groups, labels, variables[:-1].reshape(start.shape))
 
-    initial = np.append(start.ravel(), group_costs(X, groups, labels, start).max())
+    initial = np.append(start.ravel(), social_cost(X, groups, labels, start))
     solution = minimize(
         lambda variables: variables[-1],
         initial,
@@ -49,14 +52,13 @@ def test_the_centres_have_the_least_social_cost(seed, n_groups):
     labels = np.random.default_rng(seed).integers(0, 3, size=len(X))
     start = np.array([X[labels == cluster].mean(axis=0) for cluster in range(3)])
     result = fair_centres(X, groups, labels, start)
-    assert result.social_cost == pytest.approx(group_costs(X, groups, labels, result.centres).max(), rel=1e-12)
+    assert result.social_cost == pytest.approx(social_cost(X, groups, labels, result.centres), rel=1e-12)
     assert 0 <= result.gap <= 1e-7 and result.bound <= result.social_cost
     assert result.social_cost == pytest.approx(least_social_cost(X, groups, labels, start), rel=1e-5)
 
 
-def test_the_centre_of_a_single_cluster_matches_hand_computation():
-    # One cluster: group 0 at 0 and 4 (mean 2, variance 4), group 1 at 10. For a centre c, the costs of the groups are
-    # 4 + (c - 2)^2 and (10 - c)^2, which are equal at c = 5.75.
+def test_the_centre_of_a_single_cluster_equals_the_one_worked_out_by_hand():
+    # With the centre c, the costs of the groups are 4 + (c - 2)^2 and (10 - c)^2. They are equal at c = 5.75.
     X, groups = np.array([[0.0], [4.0], [10.0]]), np.array([0, 0, 1])
     result = fair_lloyd(X, groups, 1, np.random.default_rng(0))
     assert result.centres[0, 0] == pytest.approx(5.75, abs=1e-5) and result.social_cost == pytest.approx(4.25**2)
@@ -64,25 +66,26 @@ def test_the_centre_of_a_single_cluster_matches_hand_computation():
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_rounds_never_raise_the_cost_or_take_it_below_the_optimum(seed, n_groups):
+def test_rounds_never_raise_the_cost_nor_take_it_below_the_optimum(seed, n_groups):
     X, groups = table(seed, n=7, n_groups=n_groups, d=1)
     costs = []
     for max_iter in range(1, 8):
         result = fair_lloyd(X, groups, 2, np.random.default_rng(seed), max_iter, tol=0)
         costs.append(result.social_cost)
-        assert result.social_cost == pytest.approx(group_costs(X, groups, result.labels, result.centres).max(), rel=1e-12)
+        assert result.social_cost == pytest.approx(social_cost(X, groups, result.labels, result.centres), rel=1e-12)
         squares = np.square(X[:, None] - result.centres).sum(axis=2)
         assert (result.labels == squares.argmin(axis=1)).all()
     assert all(later <= earlier for earlier, later in pairwise(costs))
-    optimum = min(fair_centres(X, groups, np.array(labels), np.zeros((2, 1))).bound for labels in product(range(2), repeat=7))
+    labellings = (np.array(labels) for labels in product(range(2), repeat=7))
+    optimum = min(fair_centres(X, groups, labels, np.zeros((2, 1))).bound for labels in labellings)
     assert costs[-1] >= optimum * (1 - 1e-9)
 
 
-# The examples are tables on which rounding once ended Newton's method early.
+# On the tables of these examples, rounding can end Newton's method early.
 @example(n=13, n_values=4, n_groups=3, seed=3628800)
 @example(n=11, n_values=5, n_groups=6, seed=723)
 @settings(max_examples=60)
-@given(st.integers(1, 14), st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**32 - 1))
+@given(n=st.integers(1, 14), n_values=st.integers(1, 5), n_groups=st.integers(1, 6), seed=st.integers(0, 2**32 - 1))
 def test_there_are_as_many_centres_as_clusters_or_distinct_rows(n, n_values, n_groups, seed):
     rng = np.random.default_rng(seed)
     X, groups = rng.integers(0, n_values, size=(n, 2)).astype(float), rng.integers(0, n_groups, size=n)
@@ -90,14 +93,13 @@ def test_there_are_as_many_centres_as_clusters_or_distinct_rows(n, n_values, n_g
         result = fair_lloyd(X, groups, k, np.random.default_rng(seed))
         assert len(result.centres) == min(k, len(np.unique(X, axis=0))) and np.isfinite(result.centres).all()
         assert result.gap <= 1e-7
-        assert result.social_cost == pytest.approx(group_costs(X, groups, result.labels, result.centres).max(), abs=1e-12)
+        assert result.social_cost == pytest.approx(social_cost(X, groups, result.labels, result.centres), abs=1e-12)
         if k == n:
             assert result.social_cost == pytest.approx(0, abs=1e-12)
 
 
 def test_an_empty_cluster_takes_the_farthest_row_that_is_not_alone_in_its_cluster():
-    X = np.array([[0.0], [1.0], [9.0], [30.0]])
-    labels, centres = _fill_empty_clusters(
-        np.array([0, 0, 0, 2]), np.array([0.0, 1.0, 81.0, 100.0]), X, np.array([[0.0], [50.0], [20.0]])
-    )
+    X, centres = np.array([[0.0], [1.0], [9.0], [30.0]]), np.array([[0.0], [50.0], [20.0]])
+    labels, squares = np.array([0, 0, 0, 2]), np.array([0.0, 1.0, 81.0, 100.0])
+    labels, centres = _fill_empty_clusters(labels, squares, X, centres)
     assert labels.tolist() == [0, 0, 1, 2] and centres.tolist() == [[0.0], [9.0], [20.0]]

@@ -1,4 +1,4 @@
-"""FairKM: its moves change the objective as stated, and its result is compared with all clusterings of small tables."""
+"""Every move of FairKM lowers its objective. Its result is compared with all clusterings of small tables."""
 
 from itertools import product
 
@@ -11,7 +11,7 @@ from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 
 
 def objective_terms(X, groups, labels):
-    """The sum of squared errors, and the unfairness U, by their definitions."""
+    """The sum of squared errors and the unfairness U."""
     shares = np.bincount(groups) / len(X)
     sse = unfairness = 0.0
     for cluster in np.unique(labels):
@@ -23,9 +23,12 @@ def objective_terms(X, groups, labels):
 
 
 def table(seed, n=60, n_groups=3, d=2):
+    """Rows and groups. Apart from the first rows, those on the left are all of group 0."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 3 * rng.integers(0, 3, size=(n, 1))
-    return X, np.concatenate([np.arange(n_groups), (X[n_groups:, 0] > 2) * rng.integers(0, n_groups, size=n - n_groups)])
+    groups = (X[:, 0] > 2) * np.append(np.zeros(n_groups, int), rng.integers(0, n_groups, size=n - n_groups))
+    groups[:n_groups] = np.arange(n_groups)
+    return X, groups
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -34,18 +37,20 @@ def test_every_move_lowers_the_objective_by_the_stated_change(seed, penalty):
     X, groups = table(seed)
     labels = lloyd(X, X[kmeans_plus_plus(X, 5, np.random.default_rng(seed))]).labels
     weight = penalty * objective_terms(X, groups, labels)[0]
+
+    def objective(labels):
+        sse, unfairness = objective_terms(X, groups, labels)
+        return sse + weight * unfairness
+
     for _ in range(3):
         current_labels, changes = labels.copy(), np.empty(len(X))
-        has_moved = module._run_pass(X, groups, labels, 5, weight, changes)
-        assert has_moved == (labels != current_labels).any() and ((changes < 0) == (labels != current_labels)).all()
-        sse, unfairness = objective_terms(X, groups, current_labels)
-        for row in np.flatnonzero(labels != current_labels):
-            previous_objective = sse + weight * unfairness
+        any_moved = module._run_pass(X, groups, labels, 5, weight, changes)
+        has_moved = labels != current_labels
+        assert any_moved == has_moved.any() and ((changes < 0) == has_moved).all()
+        for row in np.flatnonzero(has_moved):
+            before = objective(current_labels)
             current_labels[row] = labels[row]
-            sse, unfairness = objective_terms(X, groups, current_labels)
-            assert sse + weight * unfairness - previous_objective == pytest.approx(
-                changes[row], rel=1e-6, abs=1e-9 * previous_objective
-            )
+            assert objective(current_labels) - before == pytest.approx(changes[row], rel=1e-6, abs=1e-9 * before)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -71,9 +76,9 @@ def test_no_single_move_lowers_the_final_objective_which_is_at_least_the_optimum
                 assert objective(changed_labels) >= result.objective * (1 - 1e-9)
 
 
-def test_a_small_table_matches_hand_computation():
-    # Plain k-means separates the groups: SSE = 4 * 0.25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
+def test_the_objective_of_a_small_table_equals_the_one_worked_out_by_hand():
     X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
+    # Plain k-means separates the groups: SSE = 4 * 0.25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
     plain = fairkm(X, groups, 2, np.random.default_rng(0), 0)
     assert plain.labels[0] == plain.labels[1] != plain.labels[2] == plain.labels[3]
     assert (plain.sse, plain.unfairness, plain.objective, plain.n_iter) == (1.0, 0.125, 1.0, 1)
@@ -91,4 +96,5 @@ def test_the_search_ends_after_max_iter_passes():
     single_pass = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=1)
     complete = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=200)
     assert (single_pass.n_iter, single_pass.converged) == (1, False)
-    assert complete.converged and 1 < complete.n_iter < 200 and complete.objective < single_pass.objective
+    assert complete.converged and 1 < complete.n_iter < 200
+    assert complete.objective < single_pass.objective

@@ -1,10 +1,11 @@
-"""Fairlets cost no more than an optimal assignment, clusters of fairlets about as much as published; both keep the balance.
+"""Fairlets cost as little as an optimal assignment. Fairlets and clusters of fairlets keep the balance.
 
-As in the module, reds are the rows of the rarer group, and blues the other rows.
+As in the module, reds are the rows of the rarer group, and blues are the other rows.
 """
 
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import ClusterletsError
 
 CHECKOUT = Path(__file__).parents[3]
-# Tables and sums of squares that others published.
+# Published tables and sums of squares.
 FIELD = Path(os.environ.get("CLUSTERLETS_FIELD") or CHECKOUT.parent / "shared" / "field")
 
 
@@ -40,9 +41,10 @@ def cost(reds, blues, assigned_reds):
 
 
 def least_cost(reds, blues):
-    """The least cost of fairlets: each blue is assigned to a copy of a red, and spare rows fill the copies without a blue.
+    """The least cost of fairlets: that of an optimal assignment of the blues to copies of the reds.
 
-    A spare row costs nothing on the last copy of a red, which may stay without a blue, and too much on any other copy.
+    Only the last copy of a red may stay without a blue. Spare rows fill such copies at no cost. On any other copy, a spare row
+    costs too much.
     """
     copies_each, remainder = divmod(len(blues), len(reds))
     squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
@@ -50,7 +52,8 @@ def least_cost(reds, blues):
     copy_costs = np.hstack([squares] * (copies_each + bool(remainder)))
     spare_rows = np.zeros((n_spare, copy_costs.shape[1]))
     spare_rows[:, : copies_each * len(reds)] = squares.sum() * 10
-    return np.vstack([copy_costs, spare_rows])[linear_sum_assignment(np.vstack([copy_costs, spare_rows]))].sum()
+    all_costs = np.vstack([copy_costs, spare_rows])
+    return all_costs[linear_sum_assignment(all_costs)].sum()
 
 
 @settings(max_examples=120)
@@ -70,9 +73,8 @@ def test_fairlets_are_as_cheap_as_an_optimal_assignment(seed, n_reds, n_more_blu
         assigned_reds = cheapest_stars(reds, blues)
     blues_per_red = np.bincount(assigned_reds, minlength=n_reds)
     assert blues_per_red.min() >= len(blues) // n_reds and blues_per_red.max() <= -(-len(blues) // n_reds)
-    width = np.ptp(np.vstack([reds, blues]), axis=0)
-    # Costs are rounded to multiples of at most 2^-39 of the largest possible cost.
-    rounding = len(blues) * 2.0**-39 * (width**2).sum()
+    largest_cost = (np.ptp(np.vstack([reds, blues]), axis=0) ** 2).sum()
+    rounding = len(blues) * 2.0**-39 * largest_cost  # each cost is rounded to a multiple of at most 2^-39 of the largest
     assert cost(reds, blues, assigned_reds) <= least_cost(reds, blues) * (1 + 1e-12) + rounding
 
 
@@ -86,7 +88,7 @@ def test_the_cost_is_least_with_several_tiles_and_many_equal_rows(n_reds, n_blue
 
 
 def test_labels_with_and_without_an_auction_are_equal(monkeypatch):
-    """With more than ``MAX_PAIRS`` pairs, the first call uses an auction. There are no ties, so the optimum is unique."""
+    """The first call uses an auction, because there are more than ``MAX_PAIRS`` pairs. There are no ties."""
     rng = np.random.default_rng(4)
     reds, blues = rng.normal(size=(700, 3)), rng.normal(size=(1600, 3))
     assert len(reds) * len(blues) > module.MAX_PAIRS
@@ -95,13 +97,13 @@ def test_labels_with_and_without_an_auction_are_equal(monkeypatch):
     assert (by_auction == cheapest_stars(reds, blues)).all()
 
 
-def test_small_tables_match_hand_computation():
+def test_the_fairlets_of_small_tables_equal_those_worked_out_by_hand():
     X = np.array([[0.0], [10.0], [1.0], [2.0], [3.0], [9.0]])
-    # The reds, 0 and 10, take two blues each: blue 3 must go to red 10, although red 0 is nearer.
+    # The reds are at 0 and 10, and each takes two blues. So the blue at 3 goes to 10, although 0 is nearer.
     assert fairlet_decomposition(X, np.array([0, 0, 1, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1, 1]
-    # The blues are 1, 2 and 3: red 10 takes only 3, and red 0 the other two.
+    # The blues are at 1, 2 and 3. The red at 10 takes only the blue at 3, and the red at 0 takes the other two.
     assert fairlet_decomposition(X[:5], np.array([0, 0, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1]
-    # The rarer group is the centre, whatever its code.
+    # The reds are the rarer group, whatever its code.
     assert fairlet_decomposition(X, np.array([1, 1, 0, 0, 0, 0])).tolist() == [0, 1, 0, 0, 1, 1]
 
 
@@ -112,30 +114,26 @@ def test_fairlets_and_clusters_keep_the_balance(seed, n, share, k):
     X, groups = rng.integers(5, size=(n, 2)).astype(float), (rng.random(n) < share).astype(int)
     groups[:2] = 0, 1
     fairlets = fairlet_decomposition(X, groups)
-    rarer = np.bincount(groups).argmin()
     labels = methods.get("fairlets")().fit(X, groups, k, np.random.default_rng(seed))
-    n_rarer, n_other = np.bincount(groups).min(), np.bincount(groups).max()
+    n_reds, n_blues = np.sort(np.bincount(groups))
+    is_red = groups == np.bincount(groups).argmin()
     for partition in (fairlets, labels):
-        reds, blues = np.bincount(partition, groups == rarer), np.bincount(partition, groups != rarer)
-        assert (
-            (blues >= reds * (n_other // n_rarer)).all() and (blues <= reds * -(-n_other // n_rarer)).all() and (reds > 0).all()
-        )
-    assert set(fairlets) == set(range(n_rarer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
+        reds, blues = np.bincount(partition, is_red), np.bincount(partition, ~is_red)
+        assert (reds > 0).all()
+        assert (blues >= reds * (n_blues // n_reds)).all() and (blues <= reds * -(-n_blues // n_reds)).all()
+    assert set(fairlets) == set(range(n_reds))
+    assert set(labels) == set(range(labels.max() + 1)) and labels.max() < k
 
 
 def test_fairlets_are_computed_anew_only_if_the_table_changes(monkeypatch):
-    decomposed_tables = []
-    monkeypatch.setattr(
-        module, "fairlet_decomposition", lambda X, groups: decomposed_tables.append(X) or fairlet_decomposition(X, groups)
-    )
-    rng = np.random.default_rng(5)
-    X, groups = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0
-    tables = [(X, groups * 1), (X.copy(), groups * 1), (X + 1, groups * 1), (X + 1, 1 - groups), (X, groups * 1)]
-    results = [methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0)) for table in tables]
-    assert len(decomposed_tables) == 4
-    for table, labels in zip(tables, results, strict=True):
+    decompose = Mock(wraps=fairlet_decomposition)
+    monkeypatch.setattr(module, "fairlet_decomposition", decompose)
+    X, groups = np.random.default_rng(5).normal(size=(60, 2)), (np.arange(60) % 3 == 0) * 1
+    for table in [(X, groups), (X.copy(), groups), (X + 1, groups), (X + 1, 1 - groups), (X, groups)]:
+        labels = methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0))
         expected = cluster_fairlets(table[0], fairlet_decomposition(*table), 4, np.random.default_rng(0))
         assert (labels == expected).all()
+    assert decompose.call_count == 4  # the second table equals the first
 
 
 @pytest.mark.parametrize("X", [np.zeros((7, 2)), np.full((7, 1), 1e-300), np.linspace(0, 1e99, 7)[:, None]])

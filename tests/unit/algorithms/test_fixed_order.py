@@ -1,8 +1,11 @@
-"""Results that are promised byte for byte may only use operations that give the same bits on every processor.
+"""Results that are promised byte for byte use only operations that give the same bits on every processor.
 
-The tests search the source of every module for operations whose bits may differ. These are functions of the C library and of
-NumPy with several implementations (log, exp, powers), products of matrices (BLAS), compiled code that may fuse a product and a
-sum (pandas' variances, ``np.interp``, SciPy, scikit-learn), and parsers that do not round correctly.
+The tests search the source of every module for operations that may give different bits:
+
+- functions with several implementations in the C library or in NumPy (log, exp, powers)
+- products of matrices (BLAS)
+- compiled code that may fuse a product and a sum (pandas' variances, ``np.interp``, SciPy, scikit-learn)
+- parsers that do not round correctly
 """
 
 import ast
@@ -10,8 +13,8 @@ import ast
 import pytest
 from modules import MODULES
 
-# Functions of NumPy and of math. NumPy and the C library compute an elementary function differently on each kind of
-# processor, and the order in which BLAS sums products depends on the processor too.
+# Functions of NumPy and of the module math. Processors differ in how they compute elementary functions, and in the order in
+# which BLAS sums products.
 _ELEMENTARY_FUNCTIONS = set(
     "log log2 log10 log1p logaddexp logaddexp2 exp exp2 expm1 pow power float_power cbrt hypot sin cos tan arcsin arccos "
     "arctan arctan2 asin acos atan atan2 sinh cosh tanh gamma lgamma erf erfc sinc i0".split()
@@ -19,17 +22,17 @@ _ELEMENTARY_FUNCTIONS = set(
 _PRODUCTS = set("einsum dot matmul inner vdot tensordot kron convolve correlate corrcoef cov vecdot matvec vecmat".split())
 _COMPILED_FUNCTIONS = set("interp linalg fft polyfit polyval quantile percentile".split())
 _ARRAY_FUNCTIONS = _ELEMENTARY_FUNCTIONS | _PRODUCTS | _COMPILED_FUNCTIONS
-# Methods of pandas' tables and groups of rows that sum products in compiled code. NumPy's arrays have harmless methods with the
-# same names. The source does not show which of the two is called, so ALLOWED lists each call of an array's method.
+# Methods of pandas that sum products in compiled code. NumPy's arrays have harmless methods of the same names. The source does
+# not show which of the two is called, so ALLOWED lists each call of an array's method.
 _TABLE_METHODS = {"std", "var", "sem", "skew", "kurt", "kurtosis", "corr", "corrwith", "cov", "ewm", "dot", "interpolate"}
 _AGGREGATORS = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # these take the name of a method above as a string
 _PARSERS = {"read_csv", "read_table", "to_numeric"}
-# Methods of random generators that use products and logarithms in C. Those for integers, permutations and choices do not.
+# Methods of random generators that compute products and logarithms in C.
 _RANDOM_METHODS = set(
     "normal standard_normal lognormal exponential standard_exponential gamma beta uniform laplace poisson binomial dirichlet "
     "multivariate_normal triangular weibull".split()
 )
-# The results of these libraries may differ between processors, so ALLOWED gives a reason for each import.
+# Libraries whose results may differ between processors.
 _LIBRARIES = {"scipy", "sklearn", "statsmodels", "scikit_posthocs", "bottleneck", "numexpr"}
 
 # These modules compute no number that is promised byte for byte.
@@ -42,9 +45,9 @@ UNPROMISED_MODULES = (
     "clusterlets.grid.estimate",  # an estimate before the run
     "clusterlets.report.page",  # a page that shows what other modules computed
 )
-_SCREENING = "screens partitions; those that may be on the front are scored again, in a fixed order"
+_SCREENING = "a first pass; partitions that may be on the front are scored again, in a fixed order"
 _ROUNDED = "rounded to six decimals before it is judged and written"
-# Exceptions: (module, function, operation), and the reason. The function is "" for code outside of functions.
+# The reason for each exception (module, function, operation). The function is "" for code outside of functions.
 ALLOWED = {
     ("clusterlets.algorithms.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
     ("clusterlets.algorithms.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
@@ -76,7 +79,7 @@ ALLOWED = {
 
 
 def operations_in(source):
-    """Sorted pairs (function, operation) of forbidden operations in a source; function is "" for code outside of functions."""
+    """The forbidden operations in a source, as sorted pairs (function, operation)."""
     return sorted(set(_operations(ast.parse(source), "")))
 
 
@@ -105,7 +108,7 @@ def _operations_of_node(node):
         case ast.Call(func=ast.Attribute(attr=attr)) if attr in _PARSERS and not _reads_exactly(node):
             yield attr
         case ast.Call(func=ast.Attribute(attr=attr)) if attr in _AGGREGATORS:
-            yield from (repr(name) for name in _constants(node) if name in _TABLE_METHODS)
+            yield from (repr(name) for name in _constants_in_arguments(node) if name in _TABLE_METHODS)
         case ast.keyword(arg="fastmath"):
             yield "fastmath"
         case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=attr) if attr in _ARRAY_FUNCTIONS:
@@ -115,21 +118,21 @@ def _operations_of_node(node):
 
 
 def _is_exact_power(base, exponent):
-    """Whether the base is two, or the base and the exponent are both literal whole numbers."""
-    is_base_two = isinstance(base, ast.Constant) and base.value == 2
-    return is_base_two or all(isinstance(node, ast.Constant) and isinstance(node.value, int) for node in (base, exponent))
+    """Whether the base is two, or both the base and the exponent are literal whole numbers."""
+    if isinstance(base, ast.Constant) and base.value == 2:
+        return True
+    return all(isinstance(node, ast.Constant) and isinstance(node.value, int) for node in (base, exponent))
 
 
-def _constants(call):
-    """The constants in the arguments of a call."""
+def _constants_in_arguments(call):
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     return [node.value for argument in arguments for node in ast.walk(argument) if isinstance(node, ast.Constant)]
 
 
 def _reads_exactly(call):
     """Whether this call of a parser keeps numbers as strings, or rounds them correctly."""
-    settings = {keyword.arg: getattr(keyword.value, "value", getattr(keyword.value, "id", None)) for keyword in call.keywords}
-    return settings.get("float_precision") == "round_trip" or settings.get("dtype") == "str"
+    settings = {(keyword.arg, ast.unparse(keyword.value)) for keyword in call.keywords}
+    return ("float_precision", "'round_trip'") in settings or ("dtype", "str") in settings
 
 
 def belongs_to(module, packages):
@@ -148,7 +151,7 @@ def test_every_exempt_name_covers_a_module_and_other_modules_are_not_exempt():
     assert not belongs_to("clusterlets.paper.reported", UNPROMISED_MODULES)
 
 
-# Each line holds a source and the operation that must be found in it.
+# Each line is "source: operation".
 FORBIDDEN_LINES = """
 np.log(x): np.log
 from math import log: log

@@ -1,4 +1,4 @@
-"""Labels of instances in clusters that may overlap equal those worked out by hand and by brute force."""
+"""Instances of overlapping clusters get the labels worked out by hand and by brute force."""
 
 import numpy as np
 import pytest
@@ -21,9 +21,10 @@ def test_a_row_gets_the_nearest_of_its_own_clusters_or_the_first_of_equally_near
 def test_labels_from_pieces_equal_labels_from_rows(case):
     X, piece_labels, rng = case
     membership = rng.random((3, piece_labels.max() + 1)) < 0.4
-    membership[rng.integers(3, size=membership.shape[1]), np.arange(membership.shape[1])] = True
-    membership = membership[membership.any(axis=1)]
-    centroids, _ = moments_by_label(X, piece_labels, membership.shape[1])
+    n_pieces = membership.shape[1]
+    membership[rng.integers(3, size=n_pieces), np.arange(n_pieces)] = True  # every piece is in a cluster
+    membership = membership[membership.any(axis=1)]  # no cluster is empty
+    centroids, _ = moments_by_label(X, piece_labels, n_pieces)
     centres = cluster_centres(membership, np.bincount(piece_labels), centroids)
     row_membership = membership[:, piece_labels]
     assert centres == pytest.approx(np.stack([X[rows].mean(axis=0) for rows in row_membership]), abs=1e-9)

@@ -1,4 +1,4 @@
-"""The compiled kernels equal plain sums. The sizes cover every lane, every row of a block, and tiles that are not full."""
+"""The compiled kernels give the same bits as plain loops in the documented order."""
 
 from itertools import product
 
@@ -19,6 +19,7 @@ from clusterlets.algorithms.kernels import (
     tiles_of,
 )
 
+# Blocks and tiles that are full, have one row, or lack some rows.
 SIZES = [1, 2, ROWS, ROWS + 1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3]
 NUMBERS_OF_FEATURES = [1, 2, 3, 5]
 
@@ -51,14 +52,14 @@ def test_distances_are_added_in_the_documented_order(n, n_labellings):
     rows, tiles = rows_and_tiles(n, 3)
     labels = np.random.default_rng(n).integers(4, size=(n_labellings, n))
     distances = np.sqrt(plain_squared_distances(rows, rows))
-    expected = np.full((n_labellings, 5, 5), 0.5)  # distances are added to these values; the last label is empty
+    expected = np.full((n_labellings, 5, 5), 0.5)  # distances are added to these values; label 4 has no rows
     for labelling, j in product(range(n_labellings), range(n)):
         row_labels = labels[labelling]
-        for a in range(5):
+        for label in range(5):
             total = 0.0
-            for i in np.flatnonzero(row_labels[:j] == a):
+            for i in np.flatnonzero(row_labels[:j] == label):
                 total += distances[i, j]
-            expected[labelling, a, row_labels[j]] += total
+            expected[labelling, label, row_labels[j]] += total
     sums = np.full((n_labellings, 5, 5), 0.5)
     add_distances(rows, tiles, labels, sums)
     assert np.array_equal(sums, expected)
@@ -71,7 +72,7 @@ def test_distances_to_rows_are_added_in_the_order_of_the_rows(n, m):
     other_rows, tiles = rows_and_tiles(m, 3)
     labels = np.random.default_rng(n).integers(4, size=(2, n))
     distances = np.sqrt(plain_squared_distances(rows, other_rows))
-    expected = np.full((2, 5, m), 0.5)  # distances are added to these values; the last label is empty
+    expected = np.full((2, 5, m), 0.5)  # distances are added to these values; label 4 has no rows
     for labelling, label in product(range(2), range(5)):
         total = np.zeros(m)
         for i in np.flatnonzero(labels[labelling] == label):
@@ -83,7 +84,7 @@ def test_distances_to_rows_are_added_in_the_order_of_the_rows(n, m):
 
 
 @pytest.mark.parametrize(("n", "d"), list(product(SIZES, NUMBERS_OF_FEATURES)))
-def test_the_largest_distance_is_found_in_rows_sorted_by_descending_radius(n, d):
+def test_the_largest_distance_of_rows_in_descending_order_of_radius_is_found(n, d):
     for seed in range(3):
         X = np.random.default_rng(seed).standard_cauchy(size=(n, d))
         radii = np.linalg.norm(X, axis=1)
@@ -105,7 +106,8 @@ def test_the_largest_distance_may_be_in_the_two_innermost_blocks():
 
 def test_the_zeros_that_fill_the_last_tile_do_not_count_as_rows():
     rows = 100 + np.random.default_rng(0).normal(size=(LANES + 3, 2))
-    assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1e3)) == plain_squared_distances(rows, rows).max()
+    largest = largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1e3))
+    assert largest == plain_squared_distances(rows, rows).max()
 
 
 @pytest.mark.parametrize(("n", "k"), list(product(SIZES, [1, 2, 3, ROWS, ROWS + 1, 2 * ROWS + 3])))
@@ -126,12 +128,12 @@ def test_ties_between_equal_centres_go_to_the_first():
     assert set(labels) == {0, 2, 4}
 
 
-@pytest.mark.parametrize(("n", "candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
-def test_each_candidate_gets_the_distances_that_it_would_leave_and_their_sum(n, candidates):
+@pytest.mark.parametrize(("n", "n_candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
+def test_each_candidate_gets_the_distances_to_the_nearest_centre_with_it_and_their_sum(n, n_candidates):
     rows, tiles = rows_and_tiles(n, 3)
     distances = np.random.default_rng(1).exponential(size=n)
-    centres = np.random.default_rng(2).normal(size=(candidates, 3))
-    lowered_distances, potentials = np.full((candidates, n), -1.0), np.full(candidates, -1.0)
+    centres = np.random.default_rng(2).normal(size=(n_candidates, 3))
+    lowered_distances, potentials = np.full((n_candidates, n), -1.0), np.full(n_candidates, -1.0)
     candidate_distances(tiles, centres, distances, lowered_distances, potentials)
     assert np.array_equal(lowered_distances, np.minimum(distances, plain_squared_distances(centres, rows)))
     # The kernel first adds the distances in each lane, and then the sums of the lanes.

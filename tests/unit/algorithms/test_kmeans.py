@@ -1,4 +1,4 @@
-"""k-means equals scikit-learn's from the same centres, and exact arithmetic where rows tie, and it keeps its guarantees."""
+"""k-means gives the labels of scikit-learn from the same centres, and those of exact arithmetic where rows tie."""
 
 import warnings
 from fractions import Fraction
@@ -39,7 +39,7 @@ def random_rows_and_a_far_point(X, rng):
     return np.vstack([X[rng.choice(len(X), 3, replace=False)], X.max(axis=0) + 1e4 * np.ptp(X)])
 
 
-def fit_scikit_learn(X, centres):
+def fitted_by_scikit_learn(X, centres):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return KMeans(len(centres), init=centres, n_init=1).fit(X)
@@ -52,7 +52,7 @@ def test_labels_and_inertia_are_those_of_scikit_learn(table, start, seed):
     rng = np.random.default_rng(seed)
     X = TABLES[table](rng)
     centres = start(X, rng)
-    result, expected = lloyd(X, centres), fit_scikit_learn(X, centres)
+    result, expected = lloyd(X, centres), fitted_by_scikit_learn(X, centres)
     assert np.array_equal(result.labels, expected.labels_)
     assert result.inertia == pytest.approx(expected.inertia_, rel=1e-10, abs=1e-10)
     assert result.n_iter == expected.n_iter_
@@ -60,15 +60,17 @@ def test_labels_and_inertia_are_those_of_scikit_learn(table, start, seed):
 
 
 def exact_lloyd(X, centres):
-    """Labels and inertia of k-means in exact arithmetic, and whether no cluster is empty. Ties go to the lowest index."""
+    """Labels and inertia of k-means in exact arithmetic, or None if a cluster becomes empty. Ties go to the lowest index."""
     X = [[Fraction(value) for value in row] for row in X.tolist()]
     centres = [[Fraction(value) for value in row] for row in centres.tolist()]
     labels = None
     while True:
         distances = [[sum((x - c) ** 2 for x, c in zip(row, centre)) for centre in centres] for row in X]
-        previous, labels = labels, [min(range(len(centres)), key=row.__getitem__) for row in distances]
-        if labels == previous or set(labels) != set(range(len(centres))):
-            return np.array(labels), sum(min(row) for row in distances), set(labels) == set(range(len(centres)))
+        previous_labels, labels = labels, [row.index(min(row)) for row in distances]
+        if set(labels) != set(range(len(centres))):
+            return None
+        if labels == previous_labels:
+            return np.array(labels), sum(min(row) for row in distances)
         centres = [
             [sum(values) / len(values) for values in zip(*(row for row, label in zip(X, labels) if label == index))]
             for index in range(len(centres))
@@ -82,9 +84,10 @@ def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
         rng = np.random.default_rng(seed)
         X = rng.integers(4, size=(rng.integers(4, 12), rng.integers(1, 3))).astype(float)
         centres = all_distinct_rows(X, rng)[: rng.integers(1, 4)]
-        labels, inertia, every_cluster_has_rows = exact_lloyd(X, centres)
-        if not every_cluster_has_rows or not has_exact_means(X, labels):
+        expected = exact_lloyd(X, centres)
+        if expected is None or not has_exact_means(expected[0]):
             continue
+        labels, inertia = expected
         result = lloyd(X, centres, tol=0)
         assert np.array_equal(result.labels, labels)
         assert result.inertia == pytest.approx(float(inertia), abs=1e-12)
@@ -94,8 +97,8 @@ def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
     assert n_compared > 100 and n_ties > 20
 
 
-def has_exact_means(X, labels):
-    """Whether the clusters' means need no rounding, because all sizes are powers of two."""
+def has_exact_means(labels):
+    """Whether the means of whole numbers need no rounding, because the sizes of all clusters are powers of two."""
     sizes = np.bincount(labels)
     return (sizes & (sizes - 1) == 0).all()
 
@@ -111,24 +114,26 @@ def test_the_mean_cost_matches_that_of_scikit_learn(load, k):
 
 
 @pytest.mark.parametrize(
-    ("places", "chance"),
+    ("values", "chance"),
     [
-        # A draw gives the row at 3 with a chance of 9 / 17.84. It lowers the cost to 8.84, and either other row to 9.04.
+        # A candidate is the row at 3 with a chance of 9 / 17.84. This row lowers the cost more than the others, so it becomes
+        # a centre if either candidate is this row.
         ([0.0, 3.0, -2.0, -2.2], 1 - (8.84 / 17.84) ** 2),
-        # A draw gives the row at 2 with a chance of 4 / 13. Both rows lower the cost to 1, so the row drawn first is kept.
+        # A candidate is the row at 2 with a chance of 4 / 13. Both rows lower the cost to 1, so the first candidate is taken.
         ([0.0, 2.0, 3.0], 4 / 13),
     ],
 )
-def test_the_better_of_two_candidates_drawn_by_squared_distance_becomes_a_centre(places, chance):
-    """The chances are worked out by hand for k = 2 and a first centre at 0."""
-    X = np.array(places)[:, None]
+def test_the_better_of_two_candidates_drawn_by_squared_distance_becomes_a_centre(values, chance):
+    """If the first centre is row 0, the second is row 1 with this chance."""
+    X = np.array(values)[:, None]
     pairs = np.array([kmeans_plus_plus(X, 2, np.random.default_rng(seed)) for seed in range(1500)])
-    assert (pairs[pairs[:, 0] == 0][:, 1] == 1).mean() == pytest.approx(chance, abs=0.06)
+    second_centres = pairs[pairs[:, 0] == 0][:, 1]
+    assert (second_centres == 1).mean() == pytest.approx(chance, abs=0.06)
 
 
 @settings(max_examples=60)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 40), st.integers(1, 4))
-def test_there_are_k_distinct_first_centres_or_all_distinct_rows(seed, k, n, d):
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 12), n=st.integers(1, 40), d=st.integers(1, 4))
+def test_first_centres_are_k_distinct_rows_or_all_distinct_rows(seed, k, n, d):
     X = np.random.default_rng(seed).integers(3, size=(n, d)).astype(float)
     rows = kmeans_plus_plus(X, k, np.random.default_rng(seed))
     n_distinct = len(np.unique(X, axis=0))
@@ -137,9 +142,9 @@ def test_there_are_k_distinct_first_centres_or_all_distinct_rows(seed, k, n, d):
 
 def test_labels_have_no_gaps_and_depend_on_the_seed():
     X = np.random.default_rng(0).normal(size=(500, 3))
-    labels, labels_of_same_seed, labels_of_other_seed = (kmeans_labels(X, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert np.array_equal(labels, labels_of_same_seed) and not np.array_equal(labels, labels_of_other_seed)
-    assert np.array_equal(np.unique(labels), np.arange(8))
+    first, repeated, other = (kmeans_labels(X, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first, repeated) and not np.array_equal(first, other)
+    assert np.array_equal(np.unique(first), np.arange(8))
 
 
 def test_a_centre_without_rows_moves_to_the_farthest_row():

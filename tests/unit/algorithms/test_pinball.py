@@ -1,9 +1,13 @@
-"""D, B, G-D and G-B equal cases worked out by hand, and a naive, exact implementation of docs/reproduction.md, section 3."""
+"""The matchers D, B, G-D and G-B equal cases worked out by hand, and a naive implementation in exact arithmetic.
+
+The naive implementation follows docs/reproduction.md, section 3.
+"""
 
 import math
 import subprocess
 import sys
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,7 +25,7 @@ from clusterlets.algorithms.matching.pinball import (
 
 
 def build(positions, sizes=None):
-    """Clusterlets from the positions and sizes of those in each group; a position is a number or a tuple."""
+    """Clusterlets, from a list of positions and a list of sizes for each group. A position is a number or a tuple."""
     sizes = sizes or [[1] * len(group_values) for group_values in positions]
     units = np.repeat(np.eye(len(positions), dtype=np.int64), [len(group_values) for group_values in positions], axis=0)
     counts = units * np.concatenate(sizes)[:, None]
@@ -29,8 +33,8 @@ def build(positions, sizes=None):
     return Clusterlets.from_pieces(counts, centroids, np.zeros(len(counts)))
 
 
-def by_size(sizes):
-    """Clusterlets at one position, for matchers that use their sizes alone."""
+def of_sizes(sizes):
+    """Clusterlets at one position, for matchers that use only their sizes."""
     return build([[0] * len(group_sizes) for group_sizes in sizes], sizes)
 
 
@@ -46,25 +50,25 @@ def random_clusterlets(rng, n_groups, dimensions=1, is_on_grid=True):
     return build([[tuple(draw()) for _ in range(n)] for n in group_sizes], sizes)
 
 
-# ---- two groups, worked out by hand; in the comments, 3@4 is clusterlet 3 at position 4, and an arrow is a hop
+# ---- two groups, worked out by hand. In the comments, 3@4 is clusterlet 3 at position 4, and an arrow is a hop.
 
 POSITIONS = [[0, 10], [1, 4, 12]]
 
 
 def test_distance_also_clusters_what_the_starts_in_group_0_leave_over():
-    # 0@0 -> 2@1, 1@10 -> 4@12; 3@4 is left over and goes to 0@0 (4 away; 1@10 is 6 away).
+    # 0@0 -> 2@1, and 1@10 -> 4@12. Clusterlet 3@4 is left over. It hops to 0@0, because 1@10 is farther away.
     assert clusters(match_distance(build(POSITIONS), 1)) == [{0, 2}, {1, 4}, {0, 3}]
 
 
 def test_distance_may_hop_back_to_a_clusterlet_of_the_same_cluster():
-    # 3@4 -> 0@0 -> 2@1 -> 0@0 again -> 2@1 again.
+    # 3@4 -> 0@0 -> 2@1 -> 0@0 -> 2@1
     for hops in (2, 3, 4):
         assert clusters(match_distance(build(POSITIONS), hops)) == [{0, 2}, {1, 4}, {0, 2, 3}]
 
 
 def test_the_distance_to_a_whole_cluster_is_a_sum():
-    # 0@0 -> 2@4. By "last", 1@7 joins, because it is 3 away from 2@4, and 0@0 is 4 away. By "cluster", 0@0 is nearer, because
-    # its distances add up to 0 + 4, and those of 1@7 to 7 + 3.
+    # 0@0 -> 2@4. From 2@4, the "last" clusterlet, 1@7 is 3 away and 0@0 is 4 away, so 1@7 joins.
+    # The distances to the whole "cluster" are 7 + 3 for 1@7 and 0 + 4 for 0@0, so 0@0 is nearer.
     clusterlets = build([[0, 7], [4, 100]])
     assert clusters(match_distance(clusterlets, 2, "last"))[0] == {0, 1, 2}
     assert clusters(match_distance(clusterlets, 2, "cluster"))[0] == {0, 2}
@@ -84,32 +88,36 @@ def test_equal_clusters_are_kept_once_in_order_of_first_appearance():
     clusterlets = build([[0, 0], [2]])
     assert clusters(match_distance(clusterlets, 2)) == [{0, 2}, {0, 1, 2}]
     assert clusters(match_distance(clusterlets, 2, "cluster")) == [{0, 2}, {0, 1, 2}]
-    assert clusters(match_balance(by_size([[2, 2], [3]]), 2, "last")) == [{0, 2}, {0, 1, 2}]
-    # By "cluster", with 4 : 3 in the dataset, each start makes 2 : 3 and then adds the other for 4 : 3: one cluster, twice.
-    assert clusters(match_balance(by_size([[2, 2], [3]]), 2, "cluster")) == [{0, 1, 2}]
+    assert clusters(match_balance(of_sizes([[2, 2], [3]]), 2, "last")) == [{0, 2}, {0, 1, 2}]
+    # The dataset has 4 : 3. Under "cluster", each start makes 2 : 3 and then 4 : 3, so both end with the same cluster.
+    assert clusters(match_balance(of_sizes([[2, 2], [3]]), 2, "cluster")) == [{0, 1, 2}]
 
 
 def test_balance_equals_a_case_worked_out_by_hand():
-    # Group 0 is 3/7 of the dataset. Size 4 can reach a share of 4/5, 4/7 or 4/8, and the last is nearest. Size 2 can reach
-    # 2/3, 2/5 or 2/6, and the second is nearest. Size 1 is left over. Its share is 4/5 with size 4, and 2/3 with size 2.
-    assert clusters(match_balance(by_size([[4, 2], [1, 3, 4]]), 1)) == [{0, 4}, {1, 3}, {1, 2}]
+    # Group 0 is 3/7 of the dataset. Its size 4 can reach a share of 4/5, 4/7 or 4/8, and the last is nearest to 3/7.
+    # Its size 2 can reach 2/3, 2/5 or 2/6, and the second is nearest. Size 1 of group 1 is left over.
+    # With size 1, the share is 4/5 for size 4, and 2/3 for size 2.
+    assert clusters(match_balance(of_sizes([[4, 2], [1, 3, 4]]), 1)) == [{0, 4}, {1, 3}, {1, 2}]
 
 
 def test_balance_ties_that_floats_would_miss_go_to_the_lower_index():
     # Group 0 is half of the dataset. Sizes 2 and 4 give it 1/3, and sizes 2 and 1 give it 2/3. Both are 1/6 off.
     assert abs(2 / 3 - 0.5) < abs(1 / 3 - 0.5)  # in floats
     for scope in ("last", "cluster"):
-        assert clusters(match_balance(by_size([[2, 3], [4, 1]]), 1, scope))[0] == {0, 2}
-        assert clusters(match_balance(by_size([[2, 3], [1, 4]]), 1, scope))[0] == {0, 2}
+        assert clusters(match_balance(of_sizes([[2, 3], [4, 1]]), 1, scope))[0] == {0, 2}
+        assert clusters(match_balance(of_sizes([[2, 3], [1, 4]]), 1, scope))[0] == {0, 2}
 
 
 # ---- three groups, worked out by hand
 
 
 def test_distance_visits_three_groups_in_turn():
-    # The groups hold 0@0, 1@20 | 2@5, 3@-6 | 4@-1, 5@12. One sweep makes 0@0 -> 2@5 -> 4@-1 (2@5 is 6 away from 4@-1 and 7 away
-    # from 5@12) and 1@20 -> 2@5 -> 4@-1. The clusterlets left over visit the groups in another order: 3@-6 -> 0@0 -> 4@-1, and
-    # 5@12 -> 2@5 -> 0@0 (2@5 is 5 away from 0@0 and 15 away from 1@20, although 5@12 is nearer to 1@20).
+    # The groups hold 0@0, 1@20 | 2@5, 3@-6 | 4@-1, 5@12. One sweep makes two clusters:
+    #   0@0 -> 2@5 -> 4@-1, because 2@5 is 6 away from 4@-1 and 7 away from 5@12
+    #   1@20 -> 2@5 -> 4@-1
+    # The clusterlets left over visit the groups in another order:
+    #   3@-6 -> 0@0 -> 4@-1
+    #   5@12 -> 2@5 -> 0@0, because 2@5 is nearer to 0@0 than to 1@20
     clusterlets = build([[0, 20], [5, -6], [-1, 12]])
     assert clusters(match_distance(clusterlets, 1)) == [{0, 2, 4}, {1, 2, 4}, {0, 3, 4}, {0, 2, 5}]
 
@@ -135,14 +143,14 @@ def test_the_route_visits_the_groups_in_the_expected_order(start, n_groups, hops
 
 
 def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
-    # 0@0 (size 1) takes 2@3 (size 3), 3 away. The centroid is then 9/4, so 1@5 is 2.75 away and joins. Without weights, it
-    # would be 3.5 away. The centroid is then 14/5, so 3@8 is 5.2 away and stays alone, because no other clusterlet is unused.
+    # 0@0 (size 1) takes 2@3 (size 3), which is 3 away. The centroid is now 9/4, so 1@5 is 2.75 away and joins.
+    # The centroid is now 14/5, so 3@8 is 5.2 away and stays alone.
     clusterlets = build([[0, 5], [3, 8]], [[1, 1], [3, 1]])
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
     # With equal sizes, 1@5 is 3.5 away from the centroid and stays out. As the next start, it takes 3@8.
     clusterlets = build([[0, 5], [3, 8]])
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 2}, {1, 3}]
-    # By the clusterlet added last, 1@5 is 2 away from 2@3 and joins. Then 3@8 is 3 away from 1@5 and stays out.
+    # Under "last", 1@5 joins, because it is 2 away from 2@3. Then 3@8 is 3 away from 1@5 and stays out.
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
 
 
@@ -154,8 +162,9 @@ def test_greedy_distance_joins_at_equal_distance():
 
 def test_greedy_balance_breaks_ties_by_divergence_and_stops_when_deviation_rises():
     # Group 0 is a quarter of the dataset. Sizes 2 and 18 give it 1/10, and sizes 2 and 3 give it 4/10. Both are .15 off, but
-    # their divergences are .0725 and .0541. Size 5 would then give 7/10, and size 18 would give 2/23, so size 5 starts anew.
-    clusterlets = by_size([[2, 5], [18, 3]])
+    # the divergence is .0725 for the first and .0541 for the second. No further size improves the cluster of 2 and 3:
+    # group 0 would have 7/10 with size 5, and 2/23 with size 18. So size 5 starts the next cluster.
+    clusterlets = of_sizes([[2, 5], [18, 3]])
     assert clusters(match_greedy_balance(clusterlets, 4, InOrder(0, 1, 2, 3))) == [{0, 3}, {1, 2}]
     # B ignores divergence, so the lower index wins.
     assert clusters(match_balance(clusterlets, 1))[0] == {0, 2}
@@ -163,25 +172,26 @@ def test_greedy_balance_breaks_ties_by_divergence_and_stops_when_deviation_rises
 
 def test_greedy_balance_ties_of_divergence_go_to_the_lower_index():
     for sizes in ([[2, 3], [4, 1]], [[2, 3], [1, 4]]):
-        assert clusters(match_greedy_balance(by_size(sizes), 1, InOrder(0, 1, 2, 3)))[0] == {0, 2}
+        assert clusters(match_greedy_balance(of_sizes(sizes), 1, InOrder(0, 1, 2, 3)))[0] == {0, 2}
 
 
 def test_divergences_that_differ_by_rounding_alone_tie():
-    # The clusters have the same shares in a different order, so their divergences differ by rounding alone.
+    # The two clusters have the same shares in a different order.
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 1, 4]]), np.array([7, 7, 7])) == 0
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
 
 
 def test_greedy_balance_joins_at_equal_deviation():
-    # Group 0 is half of the dataset. Size 2 takes 4, and 2 : 4 is 1/6 off. Size 6 joins, because 8 : 4 is 1/6 off too.
-    clusterlets = by_size([[2, 6], [4, 4]])
+    # Group 0 is half of the dataset. Size 2 takes size 4, and 2 : 4 is 1/6 off. Size 6 joins, because 8 : 4 is 1/6 off too.
+    clusterlets = of_sizes([[2, 6], [4, 4]])
     assert clusters(match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
 
 
 def test_greedy_balance_with_scope_last_still_compares_the_whole_cluster():
-    # Group 0 is half of the dataset. Size 2 takes 3. With this 3, size 40 is best, but 42 : 3 is further off than 2 : 3, so the
-    # cluster is finished. Size 40 takes 38. Only size 1 is left, and it joins, because 40 : 39 is nearer to half than 40 : 38.
-    clusterlets = by_size([[2, 40], [1, 3, 38]])
+    # Group 0 is half of the dataset. Size 2 takes size 3. The best partner of size 3 alone is 40, but 42 : 3 is further off
+    # than 2 : 3, so the cluster is finished. Then size 40 takes size 38. Only size 1 is left. It joins, because 40 : 39 is
+    # nearer to half than 40 : 38.
+    clusterlets = of_sizes([[2, 40], [1, 3, 38]])
     membership = match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3, 4), "last")
     assert clusters(membership) == [{0, 3}, {1, 2, 4}]
 
@@ -190,7 +200,7 @@ def test_greedy_balance_with_scope_last_still_compares_the_whole_cluster():
 
 
 def naive_route(start, n_groups, steps):
-    """The groups on a walk along the line of groups, which turns round at either end."""
+    """The groups on a walk along a line of all groups, which turns round at either end."""
     line = list(range(n_groups)) if start == 0 else [*range(start, -1, -1), *range(n_groups - 1, start, -1)]
     position, step, order = 0, 1, []
     for _ in range(steps):
@@ -251,8 +261,8 @@ def naive_pinball(clusterlets, hops, cost):
     return distinct_clusters
 
 
-# ``choose(cluster, unused)`` gives the next candidate. It joins the cluster unless it raises ``level(cluster)``.
-def naive_greedy(clusterlets, hops, order, choose, level):
+def naive_greedy(clusterlets, hops, order, choose, cost):
+    """Clusters where each candidate ``choose(cluster, unused)`` joins unless it raises ``cost(cluster)``."""
     unused, finished_clusters = set(range(len(clusterlets))), []
     for start in order:
         if start not in unused:
@@ -261,7 +271,7 @@ def naive_greedy(clusterlets, hops, order, choose, level):
         cluster = [start]
         for _ in range(hops):
             candidate = choose(cluster, sorted(unused))
-            if candidate is None or level([*cluster, candidate]) > level(cluster):
+            if candidate is None or cost([*cluster, candidate]) > cost(cluster):
                 break
             cluster.append(candidate)
             unused -= {candidate}
@@ -275,8 +285,7 @@ def naive_squared_distance_to_centre(clusterlets, cluster, j):
         sum(Fraction(float(x)) * size for x, size in zip(clusterlets.centroids[cluster, axis], sizes)) / sum(sizes)
         for axis in range(clusterlets.centroids.shape[1])
     ]
-    squares = [(Fraction(float(x)) - c) ** 2 for x, c in zip(clusterlets.centroids[j], centre)]
-    return sum(squares)  # exact, unlike their square root, and in the same order
+    return sum((Fraction(float(x)) - c) ** 2 for x, c in zip(clusterlets.centroids[j], centre))
 
 
 CASES = [(n_groups, scope, seed) for n_groups in (2, 3, 4) for scope in ("last", "cluster") for seed in range(25)]
@@ -313,46 +322,44 @@ def test_greedy_matchers_equal_the_naive_ones(n_groups, scope, seed):
     hops = int(rng.integers(1, 6))
     order = np.random.default_rng(seed).permutation(len(clusterlets)).tolist()
 
-    def reference(cluster):
+    def compared(cluster):
+        """The clusterlets that candidates are compared with."""
         return cluster if scope == "cluster" else cluster[-1:]
 
     def nearest(cluster, unused):
         candidates = [j for j in unused if clusterlets.group[j] != clusterlets.group[cluster[-1]]]
-        key = lambda j: (naive_squared_distance_to_centre(clusterlets, reference(cluster), j), j)  # noqa: E731
-        return min(candidates, key=key) if candidates else None
+        return min(candidates, key=partial(naive_squared_distance_to_centre, clusterlets, compared(cluster)), default=None)
 
     def last_distance(cluster):
         if len(cluster) == 1:
             return math.inf
-        return naive_squared_distance_to_centre(clusterlets, reference(cluster[:-1]), cluster[-1])
+        return naive_squared_distance_to_centre(clusterlets, compared(cluster[:-1]), cluster[-1])
 
     def fairest(cluster, unused):
-        unions = {j: [*reference(cluster), j] for j in unused}
-        least_deviation = min((naive_deviation(clusterlets, union) for union in unions.values()), default=None)
-        tied_divergences = {
-            j: naive_divergence(clusterlets, union)
-            for j, union in unions.items()
-            if naive_deviation(clusterlets, union) == least_deviation
-        }
-        return min((j for j in tied_divergences if tied_divergences[j] <= min(tied_divergences.values()) + 1e-12), default=None)
+        if not unused:
+            return None
+        deviations = {j: naive_deviation(clusterlets, [*compared(cluster), j]) for j in unused}
+        tied = [j for j in unused if deviations[j] == min(deviations.values())]
+        divergences = {j: naive_divergence(clusterlets, [*compared(cluster), j]) for j in tied}
+        return next(j for j in tied if divergences[j] <= min(divergences.values()) + 1e-12)
 
     membership = match_greedy_distance(clusterlets, hops, np.random.default_rng(seed), scope)
     assert clusters(membership) == naive_greedy(clusterlets, hops, order, nearest, last_distance)
     membership = match_greedy_balance(clusterlets, hops, np.random.default_rng(seed), scope)
-    level = lambda cluster: naive_deviation(clusterlets, cluster)  # noqa: E731
-    assert clusters(membership) == naive_greedy(clusterlets, hops, order, fairest, level)
+    deviation = partial(naive_deviation, clusterlets)
+    assert clusters(membership) == naive_greedy(clusterlets, hops, order, fairest, deviation)
 
 
 # ---- large counts
 
 
 def test_ties_are_exact_at_a_million_instances():
-    # Group 0 is half of the dataset. The candidates give it 2/6 and 2/3, which are both 1/6 off.
+    # Group 0 is half of the dataset. The two candidates give it 2/6 and 2/3, which are both 1/6 off.
     unit = 83_333
-    clusterlets = by_size([[2 * unit, 3 * unit], [4 * unit, unit]])
+    clusterlets = of_sizes([[2 * unit, 3 * unit], [4 * unit, unit]])
     assert clusters(match_balance(clusterlets, 1))[0] == {0, 2}
     # A single instance now breaks the tie.
-    clusterlets = by_size([[2 * unit, 3 * unit], [4 * unit + 1, unit - 1 + 2 * unit, unit]])
+    clusterlets = of_sizes([[2 * unit, 3 * unit], [4 * unit + 1, unit - 1 + 2 * unit, unit]])
     expected = min((2, 3, 4), key=lambda j: naive_deviation(clusterlets, {0, j}))
     assert clusters(match_balance(clusterlets, 1))[0] == {0, expected}
 

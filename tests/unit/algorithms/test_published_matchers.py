@@ -1,4 +1,4 @@
-"""Matchers that follow the published code make the clusters that its package makes of small tables, and valid ones of any."""
+"""Matchers that follow the published code make the same clusters as its package. Each test names a quirk of that code."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from test_pinball import build, clusters, random_clusterlets
 from clusterlets import methods
 from clusterlets.algorithms.matching import pinball, published
 
-# Positions and sizes by group. The tests expect the clusters that the package clusterlets 0.0.3 makes of them.
+# The expected clusters were made by the published package, clusterlets 0.0.3.
 CLUSTERLETS = build([[0, 10, 20], [1, 4, 12]], [[4, 2, 3], [1, 3, 4]])
 
 
@@ -17,13 +17,14 @@ def unordered(membership):
 
 
 def test_costs_are_mirrored_as_if_they_were_symmetric():
-    # Clusterlet 1 may join 3, 4 or 5. It joins 3, as the pair (1, 3) gets the low cost of (0, 4), although it deviates by .137.
-    assert unordered(published.match_balance(CLUSTERLETS, 1)) == {frozenset(pair) for pair in ([2, 3], [0, 4], [0, 5], [1, 3])}
-    assert unordered(pinball.match_balance(CLUSTERLETS, 1)) != unordered(published.match_balance(CLUSTERLETS, 1))
+    # Clusterlet 1 joins clusterlet 3, although 1 and 3 deviate by .137, because the pair gets the low cost of the pair (0, 4).
+    published_clusters = unordered(published.match_balance(CLUSTERLETS, 1))
+    assert published_clusters == {frozenset(pair) for pair in ([2, 3], [0, 4], [0, 5], [1, 3])}
+    assert unordered(pinball.match_balance(CLUSTERLETS, 1)) != published_clusters
 
 
 def test_later_starts_of_d_make_one_fewer_sweep():
-    # Clusterlet 3 is left over and goes to clusterlet 0. By the paper's text, it then goes back to group 1, to clusterlet 2.
+    # Clusterlet 3 is left over and hops to clusterlet 0. In the paper's text, it then hops back to group 1, to clusterlet 2.
     clusterlets = build([[0, 10], [1, 4, 12]])
     assert clusters(pinball.match_distance(clusterlets, 2)) == [{0, 2}, {1, 4}, {0, 2, 3}]
     assert clusters(published.match_distance(clusterlets, 2)) == [{0, 2}, {1, 4}, {0, 3}]
@@ -38,7 +39,7 @@ def test_later_starts_of_d_make_one_fewer_sweep():
         (3, (0, 4, 1, 2, 3, 5), [{0, 1, 2, 3}, {4, 5}]),
     ],
 )
-def test_greedy_distance_uses_an_index_of_one_list_in_another_list(hops, order, expected):
+def test_greedy_distance_reads_an_index_into_one_list_as_an_index_into_another(hops, order, expected):
     assert clusters(published.match_greedy_distance(CLUSTERLETS, hops, InOrder(*order))) == expected
 
 

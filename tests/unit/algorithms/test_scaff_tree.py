@@ -1,4 +1,4 @@
-"""The tree follows its definition: its splits are compared with every cut of every leaf, and with cases worked out by hand."""
+"""Every split of the tree is the best of all cuts of all leaves, and equals cases worked out by hand."""
 
 from fractions import Fraction
 from itertools import product
@@ -17,26 +17,25 @@ ROUNDING = 1e-12
 
 
 def area(is_positive, is_left):
-    """Area under the ROC curve with a split's sides as scores: the share of pairs in the right order, where ties count half."""
+    """Area under the ROC curve, with the sides of a split as scores: the share of pairs in order. Ties count half."""
     pairs = list(product(is_left[is_positive].tolist(), is_left[~is_positive].tolist()))
     if not pairs:
         return Fraction(1, 2)
-    share_in_order = sum(
-        Fraction(1 if left_of_positive > left_of_negative else 0) + Fraction(left_of_positive == left_of_negative, 2)
-        for left_of_positive, left_of_negative in pairs
-    ) / len(pairs)
+    n_in_order = sum(positive > negative for positive, negative in pairs)
+    n_ties = sum(positive == negative for positive, negative in pairs)
+    share_in_order = Fraction(2 * n_in_order + n_ties, 2 * len(pairs))
     return max(share_in_order, 1 - share_in_order)
 
 
 def gain(targets, groups, is_left, theta):
-    """The gain of a split of these rows, as the docstring of the module ``scaff_tree`` defines it."""
+    """The gain of a split of these rows, as the module ``scaff_tree`` defines it."""
     mean_area = sum(Fraction(int((targets == t).sum()), len(targets)) * area(targets == t, is_left) for t in np.unique(targets))
     largest_area = max(area(groups == h, is_left) for h in np.unique(groups))
     return (1 - theta) * (mean_area - Fraction(1, 2)) - theta * (largest_area - Fraction(1, 2))
 
 
 def cuts(X, rows, min_size):
-    """Every cut of a leaf as (feature, highest value on the left, mask of the rows on the left)."""
+    """Every cut of a leaf, as (feature, highest value on the left, mask of the rows on the left)."""
     for feature in range(X.shape[1]):
         values = X[rows, feature]
         for value in np.unique(values)[:-1]:
@@ -58,14 +57,15 @@ def splits_of(nodes):
     return [(node, int(nodes.feature[node]), float(nodes.threshold[node])) for node in order.tolist()]
 
 
-def check_against_every_cut(X, groups, targets, n_leaves, theta):
-    """Repeat the tree's splits one by one, and compare each with every cut of every leaf that the tree has by then."""
+def assert_best_of_all_cuts(X, groups, targets, n_leaves, theta):
+    """Repeat the splits of a tree, and compare each with all cuts of all leaves at that moment. Return the labels."""
     labels, nodes = grow_tree(X, groups, targets, n_leaves, theta)
-    n, min_size, exact_theta = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
+    n = len(X)
+    min_size = max(1, n // (20 * n_leaves))
     leaves = {0: np.arange(n)}
     for split_index, (split_node, split_feature, threshold) in enumerate(splits_of(nodes)):
         gains = {
-            (node, feature, value): float(gain(targets[rows], groups[rows], on_left, exact_theta) * len(rows) / n)
+            (node, feature, value): float(gain(targets[rows], groups[rows], on_left, Fraction(theta)) * len(rows) / n)
             for node, rows in leaves.items()
             for feature, value, on_left in cuts(X, rows, min_size)
         }
@@ -76,14 +76,14 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
         if max(gains.values(), default=0) > ROUNDING * n:
             assert gains[split_node, split_feature, below] >= max(gains.values()) - ROUNDING
         else:
-            leaves_before = {**leaves, split_node: rows}
-            smallest_leaf = min_size if any(list(cuts(X, leaf_rows, min_size)) for leaf_rows in leaves_before.values()) else 1
-            splittable = [leaf_rows for leaf_rows in leaves_before.values() if list(cuts(X, leaf_rows, smallest_leaf))]
+            # Without a gain, the leaf with the largest error is split where this reduces the error most. If no leaf can be
+            # split into leaves of the minimum size, smaller leaves are allowed.
+            size_limit = min_size if gains else 1
+            leaves_before = [*leaves.values(), rows]
+            splittable = [leaf_rows for leaf_rows in leaves_before if list(cuts(X, leaf_rows, size_limit))]
             assert squared_error(X, rows) >= max(squared_error(X, leaf_rows) for leaf_rows in splittable) - 1e-9
-            assert (
-                error_reduction(X, rows, on_left)
-                >= max(error_reduction(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest_leaf)) - 1e-9
-            )
+            reductions = [error_reduction(X, rows, is_left) for *_, is_left in cuts(X, rows, size_limit)]
+            assert error_reduction(X, rows, on_left) >= max(reductions) - 1e-9
         leaves |= {2 * split_index + 1: rows[on_left], 2 * split_index + 2: rows[~on_left]}
     assert len(leaves) == min(n_leaves, len(np.unique(X, axis=0)))
     assert {frozenset(rows.tolist()) for rows in leaves.values()} == {
@@ -100,14 +100,14 @@ def test_every_split_is_the_best_of_all_cuts(data, n, theta):
 
     X = integers(data.draw(st.sampled_from([1, 3, 20])), n, data.draw(st.integers(1, 3))).astype(float)
     groups, targets = integers(data.draw(st.integers(0, 4)), n), integers(data.draw(st.integers(0, 4)), n)
-    check_against_every_cut(X, groups, targets, data.draw(st.integers(1, n)), theta)
+    assert_best_of_all_cuts(X, groups, targets, data.draw(st.integers(1, n)), theta)
 
 
 @pytest.mark.parametrize("theta", [0, 0.5, 0.75])
 def test_every_split_is_the_best_of_all_cuts_where_leaves_have_a_minimum_size(theta):
     rng = np.random.default_rng(int(theta * 4))
     X, groups = np.round(rng.normal(size=(90, 3)), 1), rng.integers(3, size=90)
-    labels = check_against_every_cut(X, groups, kmeans_labels(X, 2, rng), 2, theta)
+    labels = assert_best_of_all_cuts(X, groups, kmeans_labels(X, 2, rng), 2, theta)
     assert np.bincount(labels).min() >= 2
 
 
@@ -118,8 +118,8 @@ class TestByHand:
     def test_rounding_does_not_count_as_a_gain(self):
         # The targets are the groups, and theta is 1/2, so every exact gain is 0.
         for n in range(10, 60):
-            X, groups, zeros = np.arange(n)[:, None], np.arange(n) % 7 < 3, np.zeros(n, int)
-            assert self.splits(X, groups * 1, groups * 1, 0.5, 5) == self.splits(X, zeros, zeros, 0.5, 5)
+            X, groups, zeros = np.arange(n)[:, None], (np.arange(n) % 7 < 3) * 1, np.zeros(n, int)
+            assert self.splits(X, groups, groups, 0.5, 5) == self.splits(X, zeros, zeros, 0.5, 5)
 
     def test_ties_of_forced_splits_go_to_the_lower_feature_and_threshold(self):
         assert self.splits([[0, 0], [1, 1], [2, 2]], [0, 0, 0], [0, 0, 0], 0.0) == [(0, 0, 0.5)]
@@ -137,7 +137,7 @@ class TestByHand:
         targets = np.repeat(range(4), [2, 2, 3, 3])
         assert self.splits(X, np.zeros(10, int), targets, 0.0, 4) == [(0, 0, 3.5), (2, 0, 6.5), (1, 0, 1.5)]
 
-    def test_leaves_may_be_smaller_than_the_minimum_if_there_would_be_too_few_leaves(self):
+    def test_leaves_may_be_smaller_than_the_minimum_if_there_would_be_too_few_otherwise(self):
         X = np.repeat([[0.0], [1.0]], [119, 1], axis=0)
         assert self.splits(X, np.zeros(120, int), np.zeros(120, int), 0.0) == [(0, 0, 0.5)]
 
@@ -154,14 +154,12 @@ def test_the_nodes_lead_every_instance_to_its_label(n_leaves):
     rng = np.random.default_rng(n_leaves)
     X = np.round(rng.normal(size=(200, 3)), 1)
     labels, nodes = grow_tree(X, rng.integers(2, size=200), rng.integers(4, size=200), n_leaves, 0.25)
-    current_nodes = np.zeros(200, int)
-    while (nodes.feature[current_nodes] >= 0).any():
-        rows = np.flatnonzero(nodes.feature[current_nodes] >= 0)
-        goes_left = X[rows, nodes.feature[current_nodes[rows]]] <= nodes.threshold[current_nodes[rows]]
-        current_nodes[rows] = np.where(
-            goes_left, nodes.children_left[current_nodes[rows]], nodes.children_right[current_nodes[rows]]
-        )
-    assert np.array_equal(nodes.cluster[current_nodes], labels)
+    for x, label in zip(X, labels, strict=True):
+        node = 0
+        while nodes.feature[node] >= 0:
+            goes_left = x[nodes.feature[node]] <= nodes.threshold[node]
+            node = nodes.children_left[node] if goes_left else nodes.children_right[node]
+        assert nodes.cluster[node] == label
     leaves = nodes.feature < 0
     assert sorted(nodes.cluster[leaves]) == list(range(n_leaves)) and (nodes.cluster[~leaves] == -1).all()
     assert np.isnan(nodes.threshold[leaves]).all() and np.isfinite(nodes.threshold[~leaves]).all()
@@ -169,7 +167,7 @@ def test_the_nodes_lead_every_instance_to_its_label(n_leaves):
 
 
 def test_the_text_of_a_tree_has_the_layout_of_scikit_learns_export():
-    """scikit-learn's tree of the same labels has the same splits."""
+    """The table is so simple that scikit-learn's tree has the same splits."""
     X = np.array([[0.0, 5], [1, 4], [10, 5], [11, 4], [20, 5], [21, 4]])
     labels = np.repeat([0, 1, 2], 2)
     _, nodes = grow_tree(X, np.zeros(6, int), labels, 3, 0.0)

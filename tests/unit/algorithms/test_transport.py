@@ -1,4 +1,4 @@
-"""Transports cost as little as an assignment to copies of the clusters, and their prices prove that they are cheapest."""
+"""No labels with the given cluster sizes cost less than those of ``transport``, and its prices prove this."""
 
 import numpy as np
 import pytest
@@ -21,9 +21,9 @@ def problem(seed, n, k, kind="plain"):
 
 
 def lowest_cost(costs, sizes):
-    """The lowest total of an assignment, where each cluster is copied once for each instance that it must hold."""
-    copy_costs = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
-    return copy_costs[linear_sum_assignment(copy_costs)].sum()
+    """The lowest total of an assignment of instances to places. A cluster has as many places as its size."""
+    place_costs = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
+    return place_costs[linear_sum_assignment(place_costs)].sum()
 
 
 def rounding_error(costs):
@@ -45,7 +45,7 @@ def test_no_assignment_with_the_given_sizes_is_cheaper(seed, n, k, kind, price_s
     labels, prices = transport(costs, sizes, first_prices)
     assert np.array_equal(np.bincount(labels, minlength=k), sizes)
     assert abs(cost_of(costs, labels) - lowest_cost(costs, sizes)) <= rounding_error(costs)
-    # With the prices added, each instance is in its cheapest cluster. This proves that the total is the lowest.
+    # With the prices added, each instance is in its cheapest cluster, so no total is lower.
     assert prices.min() == 0 and np.isfinite(prices).all()
     priced_costs = costs + prices
     assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding_error(costs)).all()
@@ -72,11 +72,10 @@ def test_clusters_have_the_given_sizes_if_costs_are_subnormal():
 
 
 def test_transport_ends_and_is_reproducible_with_many_ties():
-    """2,000 instances of three kinds, equal within each kind."""
     costs = np.repeat(np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), [1000, 600, 400], axis=0)
     sizes = np.array([500, 700, 800])
     labels, _ = transport(costs, sizes)
-    # The first kind has 1000 instances and only 500 places at no cost, so 500 cost 1 each. The other kinds cost nothing.
+    # Of the first 1000 instances, 500 find a place at no cost, and the others cost 1 each. All further instances cost nothing.
     assert cost_of(costs, labels) == 500
     assert labels.tobytes() == transport(costs, sizes)[0].tobytes()
 

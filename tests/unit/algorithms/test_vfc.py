@@ -1,4 +1,4 @@
-"""VFC matches its definition and the numbers of its paper, and says why if it does not converge."""
+"""VFC matches its definition and the numbers of its paper. If it does not converge, it says why."""
 
 from itertools import pairwise
 
@@ -23,31 +23,38 @@ def random_table(seed=0, n=300):
     return X, (rng.random(n) < 0.2 + 0.3 * blobs).astype(int)
 
 
+def masses_of(memberships, groups):
+    """The sum of the memberships of each group in each cluster (n_groups, k)."""
+    return np.array([memberships[groups == group].sum(axis=0) for group in range(groups.max() + 1)])
+
+
 def objective(costs, groups, memberships, weight):
-    group_shares = np.bincount(groups) / len(groups)
-    masses = np.array([memberships[groups == group].sum(axis=0) for group in range(len(group_shares))])
-    return (memberships * costs).sum() + weight * (
-        group_shares[:, None] * np.log(group_shares[:, None] / (masses / masses.sum(axis=0)))
-    ).sum()
+    shares = (np.bincount(groups) / len(groups))[:, None]
+    masses = masses_of(memberships, groups)
+    divergence = (shares * np.log(shares / (masses / masses.sum(axis=0)))).sum()
+    return (memberships * costs).sum() + weight * divergence
 
 
 def vfc_by_definition(X, groups, k, random_state, weight, lipschitz=7.0):
-    """Labels, objective and number of rounds of VFC by its definition, with the whole matrix of shares in double precision."""
+    """Labels, objective and number of rounds of VFC, computed as its paper defines them, in double precision."""
 
     def normalised(memberships):
         return np.maximum(memberships / memberships.sum(axis=1, keepdims=True), 1e-12)
 
     centres = X[kmeans_plus_plus(X, k, random_state)]
-    unit, group_shares, previous_value = lloyd(X, centres).inertia / len(X), np.bincount(groups) / len(X), np.inf
+    unit = lloyd(X, centres).inertia / len(X)
+    shares = (np.bincount(groups) / len(X))[:, None]
+    previous_value = np.inf
     for n_iter in range(1, 101):
         costs = np.square(X[:, None] - centres).sum(axis=2) / unit
         memberships = normalised(np.exp(costs.min(axis=1, keepdims=True) - costs))
-        value, factor, n_accepted, gain = objective(costs, groups, memberships, weight * len(X)), 1.0, 0, None
+        value, gain = objective(costs, groups, memberships, weight * len(X)), None
+        factor, n_accepted = 1.0, 0
         while gain is None or gain > 1e-5 / factor * (value + gain):
             if n_accepted == 5 and factor > 1:
                 factor, n_accepted = factor / 2, 0
-            masses = np.array([memberships[groups == group].sum(axis=0) for group in range(len(group_shares))])
-            slopes = weight * len(X) * (1 / masses.sum(axis=0) - group_shares[:, None] / masses)
+            masses = masses_of(memberships, groups)
+            slopes = weight * len(X) * (1 / masses.sum(axis=0) - shares / masses)
             linearised_costs = costs + slopes[groups]
             while True:
                 exponents = (linearised_costs.min(axis=1, keepdims=True) - linearised_costs) / (factor * lipschitz)
@@ -56,13 +63,14 @@ def vfc_by_definition(X, groups, k, random_state, weight, lipschitz=7.0):
                 if new_value <= value * (1 + 1e-9):
                     break
                 factor, n_accepted = factor * 2, 0
-            memberships, gain, value, n_accepted = trial, value - new_value, new_value, n_accepted + 1
+            gain = value - new_value
+            memberships, value, n_accepted = trial, new_value, n_accepted + 1
         labels = memberships.argmax(axis=1)
         if n_iter >= 3 and abs(value - previous_value) <= 1e-4 * previous_value:
             return labels, value, n_iter
         previous_value = value
         centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(k)])
-    raise AssertionError("no end")
+    raise AssertionError("no convergence in 100 rounds")
 
 
 @pytest.mark.parametrize("k", [3, 5])
@@ -79,21 +87,21 @@ def test_vfc_matches_its_definition(k, weight, n_groups):
 
 
 def test_a_step_with_a_lipschitz_constant_per_group_and_cluster_matches_its_definition():
-    rng = np.random.default_rng(0)
-    costs, groups, memberships = 5 * rng.random((50, 4)), np.repeat([0, 1, 2], [10, 25, 15]), rng.random((50, 4))
+    rng, groups = np.random.default_rng(0), np.repeat([0, 1, 2], [10, 25, 15])
+    costs, memberships, slopes = 5 * rng.random((50, 4)), rng.random((50, 4)), rng.normal(size=(3, 4))
     memberships /= memberships.sum(axis=1, keepdims=True)
-    slopes, trial, masses = rng.normal(size=(3, 4)), np.empty((50, 4)), np.empty((3, 4))
+    trial, masses = np.empty((50, 4)), np.empty((3, 4))  # filled by the step
     cost = module._step_with_own_constants(costs, slopes, np.full((3, 4), 1 / 1000), groups, memberships, trial, masses)
     expected = memberships * np.exp(-(costs + slopes[groups]) / 1000)
     expected /= expected.sum(axis=1, keepdims=True)
     assert trial == pytest.approx(expected, rel=1e-6) and cost == pytest.approx((expected * costs).sum())
-    assert masses == pytest.approx(np.array([expected[groups == h].sum(axis=0) for h in range(3)]))
+    assert masses == pytest.approx(masses_of(expected, groups))
 
 
 def test_outliers_and_a_rare_group_give_a_finite_objective_within_the_limit_on_steps():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 4))
-    X[:, 0] = np.exp(3 * rng.normal(size=3000))  # with such outliers, exponents once overflowed after a rejected step
+    X[:, 0] = np.exp(3 * rng.normal(size=3000))  # has outliers, which can make exponents overflow
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     groups = (rng.random(3000) < 0.12).astype(int)
     result = vfc(X, groups, 20, np.random.default_rng(0), 3.0)
@@ -103,27 +111,32 @@ def test_outliers_and_a_rare_group_give_a_finite_objective_within_the_limit_on_s
 
 @pytest.mark.parametrize(("common_steps", "lipschitz"), [(0, 0.001), (300, 7.0)])
 def test_no_step_raises_the_objective(common_steps, lipschitz, monkeypatch):
-    """With ``common_steps`` = 0 and a small ``lipschitz``, each group and cluster soon has its own Lipschitz constant."""
+    """In the first case, each group and cluster soon has its own Lipschitz constant. In the second, all share one."""
     monkeypatch.setattr(module, "_COMMON_STEPS", common_steps)
     rng = np.random.default_rng(1)
-    costs, groups, values = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60]), []
-    original_lower = module._Problem._lower
-    monkeypatch.setattr(module._Problem, "_lower", lambda *arguments: values.append(original_lower(*arguments)) or values[-1])
+    costs, groups = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60])
+    values, original_lower = [], module._Problem._lower
+
+    def recorded_lower(*arguments):
+        values.append(original_lower(*arguments))
+        return values[-1]
+
+    monkeypatch.setattr(module._Problem, "_lower", recorded_lower)
     problem = module._Problem(groups, 5, 300.0, lipschitz)
     final_objective, labels, warning = problem.settle(costs)
-    assert problem.has_own_constants == (common_steps == 0) and warning == "" and final_objective == values[-1]
-    assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(values)) and values[-1] < 0.9 * values[0]
+    assert problem.has_own_constants == (common_steps == 0) and warning == ""
+    assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(values))
+    assert final_objective == values[-1] < 0.9 * values[0]
     assert objective(costs, groups, np.eye(5)[labels] + 1e-9, 300) == pytest.approx(final_objective, rel=0.2)
 
 
 def test_a_larger_weight_makes_fairer_and_costlier_clusters():
     X, groups = random_table()
     labellings = [vfc(X, groups, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
-    errors, costs = (
-        [vfc_error(counts_of(labels, groups, 3).T, np.bincount(groups)) for labels in labellings],
-        [sse(X, labels) for labels in labellings],
-    )
-    assert errors[0] > errors[1] > errors[2] < errors[0] / 3 and costs[0] < costs[1] < costs[2]
+    errors = [vfc_error(counts_of(labels, groups, 3).T, np.bincount(groups)) for labels in labellings]
+    costs = [sse(X, labels) for labels in labellings]
+    assert errors[0] > errors[1] > errors[2] and errors[2] < errors[0] / 3
+    assert costs[0] < costs[1] < costs[2]
 
 
 def test_labels_do_not_depend_on_the_unit_of_the_features():
@@ -155,10 +168,11 @@ def test_a_rising_objective_still_gives_labels_and_a_warning(monkeypatch):
     rising_values = iter(range(1, 10_000))
     monkeypatch.setattr(module._Problem, "_objective", lambda *_: float(next(rising_values)))
     result = vfc(*random_table(), 3, np.random.default_rng(0), 1)
-    assert "VFC diverged" in result.warning and next(rising_values) == 62  # 61 were used: one at the start, 60 in steps
+    assert "VFC diverged" in result.warning
+    assert next(rising_values) == 62  # one value was used at the start, and 60 in steps
 
 
-def test_on_an_empty_cluster_vfc_restarts_from_k_means_then_falls_back_on_earlier_labels_then_fails(monkeypatch):
+def test_after_an_empty_cluster_vfc_starts_again_from_k_means(monkeypatch):
     starts, outer_rounds = [], module._outer_rounds
 
     def succeed_at_the_second_start(X, groups, centres, *rest):
@@ -167,29 +181,36 @@ def test_on_an_empty_cluster_vfc_restarts_from_k_means_then_falls_back_on_earlie
 
     X, groups = random_table()
     monkeypatch.setattr(module, "_outer_rounds", succeed_at_the_second_start)
-    result = vfc(X, groups, 3, np.random.default_rng(0), 1)
+    vfc(X, groups, 3, np.random.default_rng(0), 1)
     first_centres = X[kmeans_plus_plus(X, 3, np.random.default_rng(0))]
-    assert np.array_equal(starts[0], first_centres) and np.array_equal(starts[1], lloyd(X, first_centres).centres)
-    monkeypatch.setattr(module, "_outer_rounds", lambda *_: (result, True))
-    assert vfc(X, groups, 3, np.random.default_rng(0), 1) is result
+    assert np.array_equal(starts[0], first_centres)
+    assert np.array_equal(starts[1], lloyd(X, first_centres).centres)
+
+
+def test_if_both_starts_empty_a_cluster_the_result_is_that_of_the_round_before(monkeypatch):
+    X, groups = random_table()
+    round_before = vfc(X, groups, 3, np.random.default_rng(0), 1)
+    monkeypatch.setattr(module, "_outer_rounds", lambda *_: (round_before, True))
+    assert vfc(X, groups, 3, np.random.default_rng(0), 1) is round_before
+
+
+def test_a_cluster_that_is_empty_after_the_first_round_of_both_starts_is_an_error(monkeypatch):
     monkeypatch.setattr(module, "_outer_rounds", lambda *_: (None, True))
     with pytest.raises(NoClusteringError, match="leaves a cluster empty") as error:
-        vfc(X, groups, 3, np.random.default_rng(0), 1)
+        vfc(*random_table(), 3, np.random.default_rng(0), 1)
     assert error.value.status == "not_converged"
 
 
 @pytest.mark.slow
 def test_the_numbers_of_the_paper_are_reproduced():
-    """Adult is prepared as in the paper, and k = 10.
-
-    The paper prints SSE 9,984.01, error .018 and balance .41. A rerun gave an SSE of 10,356 +- 328.
-    """
+    """Adult with k = 10: the paper prints SSE 9,984.01, error .018 and balance .41. A rerun gave an SSE of 10,356 +- 328."""
     X, sex = adult_of_vfc()
     plain_cost = lloyd(X, X[kmeans_plus_plus(X, 10, np.random.default_rng(0))]).inertia
     assert len(X) == 32561 and 9500 < plain_cost < 9600
-    # The published lambda and L, converted to our units.
-    labels = vfc(X, sex, 10, np.random.default_rng(0), 9000 / plain_cost, 2 / (plain_cost / len(X))).labels
-    counts = np.array([np.bincount(sex[labels == cluster]) for cluster in range(10)])
+    # The published lambda is 9000 and the published L is 2, both in other units.
+    weight, lipschitz = 9000 / plain_cost, 2 / (plain_cost / len(X))
+    labels = vfc(X, sex, 10, np.random.default_rng(0), weight, lipschitz).labels
+    counts = counts_of(labels, sex, 10).T
     assert 9900 < sse(X, labels) < 10320
-    assert 0.012 < vfc_error(counts_of(labels, sex, 10).T, np.bincount(sex)) < 0.018
+    assert 0.012 < vfc_error(counts, np.bincount(sex)) < 0.018
     assert (counts.min(axis=1) / counts.max(axis=1)).min() == pytest.approx(0.4, abs=0.015)

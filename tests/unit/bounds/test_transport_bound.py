@@ -1,4 +1,4 @@
-"""No fair partition of a small table costs less than the bounds, and the bounds are close to the cost of exact transport."""
+"""No fair partition of a small table costs less than its bound. The bounds are close to the cost of exact transport."""
 
 from functools import cache
 
@@ -20,21 +20,21 @@ CLUSTER_COUNTS = [1, 2, 3, 4]
 
 @cache
 def partitions(n):
-    """Every partition of n instances into at most four clusters, as rows of labels."""
+    """The labels (m, n) of all partitions of n instances into at most four clusters."""
     labels = np.zeros((1, 1), dtype=int)
     for _ in range(n - 1):
-        longer_labels = [
-            np.pad(labels[labels.max(axis=1) + 1 >= label], ((0, 0), (0, 1)), constant_values=label) for label in range(4)
-        ]
-        labels = np.vstack(longer_labels)
+        labels = np.vstack(
+            [np.pad(labels[labels.max(axis=1) + 1 >= label], ((0, 0), (0, 1)), constant_values=label) for label in range(4)]
+        )
     return labels
 
 
-def optima(X, groups):
-    """Least sums of squared errors by enumeration, (DELTAS x CLUSTER_COUNTS). delta bounds the score delta_min."""
+def least_errors(X, groups):
+    """Least sums of squared errors by enumeration, one for each of DELTAS (rows) and CLUSTER_COUNTS (columns)."""
     labels = partitions(len(X))
     shares = np.bincount(groups) / len(X)
-    errors, worst_ratio = np.full(len(labels), np.square(X).sum()), np.ones(len(labels))
+    errors = np.full(len(labels), np.square(X).sum())
+    worst_ratio = np.ones(len(labels))  # 1 - delta_min
     for cluster in range(4):
         is_in_cluster = labels == cluster
         sizes = np.maximum(is_in_cluster.sum(axis=1), 1)
@@ -43,8 +43,10 @@ def optima(X, groups):
             cluster_share = (is_in_cluster & (groups == group)).sum(axis=1) / sizes
             ratio = np.where(cluster_share > 0, np.minimum(cluster_share / share, share / np.maximum(cluster_share, 1e-9)), 0)
             worst_ratio = np.where(is_in_cluster.any(axis=1), np.minimum(worst_ratio, ratio), worst_ratio)
-    n_used = labels.max(axis=1) + 1
-    return np.array([[errors[(1 - worst_ratio <= d + 1e-12) & (n_used <= k)].min() for k in CLUSTER_COUNTS] for d in DELTAS])
+    n_clusters = labels.max(axis=1) + 1
+    return np.array(
+        [[errors[(1 - worst_ratio <= delta + 1e-12) & (n_clusters <= k)].min() for k in CLUSTER_COUNTS] for delta in DELTAS]
+    )
 
 
 def small_table(seed, n_groups):
@@ -52,7 +54,7 @@ def small_table(seed, n_groups):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(max(3, n_groups), 9)), int(rng.integers(1, 4))
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
-    if seed % 2:  # groups of equal size, so that smaller clusters can also have exact shares
+    if seed % 2:  # groups of equal size, so that small clusters too can have exact shares
         groups = rng.permutation(np.arange(6 if n_groups == 3 else 8) % n_groups)
         n = len(groups)
     X = rng.normal(size=(n, d)) if seed % 3 else rng.integers(0, 4, size=(n, d)).astype(float)
@@ -63,16 +65,17 @@ def small_table(seed, n_groups):
 @pytest.mark.parametrize("seed", range(30))
 def test_no_fair_partition_costs_less_than_the_bound(seed, n_groups):
     X, groups = small_table(seed, n_groups)
-    bounds, least_errors = sse_bounds(X, groups, CLUSTER_COUNTS, DELTAS), optima(X, groups)
-    assert (bounds >= 0).all() and (bounds <= least_errors * (1 + 1e-12) + 1e-12).all()
+    bounds = sse_bounds(X, groups, CLUSTER_COUNTS, DELTAS)
+    assert (bounds >= 0).all() and (bounds <= least_errors(X, groups) * (1 + 1e-12) + 1e-12).all()
     assert (np.diff(bounds, axis=0) <= 0).all() and (np.diff(bounds, axis=1) <= 0).all()
 
 
 def test_the_median_bound_of_small_tables_exceeds_0_85_of_the_optimum():
     ratios = []
-    for seed in range(1, 30, 2):  # odd only: with even seeds, often only the whole table has exact shares
+    for seed in range(1, 30, 2):  # odd seeds, whose tables can be split into clusters with exact shares
         X, groups = small_table(seed, 2)
-        ratios.append((sse_bounds(X, groups, CLUSTER_COUNTS, [0.0]) / np.maximum(optima(X, groups)[:1], 1e-9))[0, 1:])
+        bounds, optima = sse_bounds(X, groups, CLUSTER_COUNTS, [0.0])[0], least_errors(X, groups)[0]
+        ratios.append((bounds / np.maximum(optima, 1e-9))[1:])
     assert np.median(ratios) > 0.85
 
 
@@ -87,14 +90,14 @@ class TestEquality:
         X = np.random.default_rng(0).normal(size=(40, 3))
         assert sse_bounds(X, np.arange(40) % 2, [1], [0.0, 0.5]) == pytest.approx(np.square(X - X.mean(axis=0)).sum(), rel=1e-8)
 
-    def test_singletons_cost_less_than_the_bound_for_delta_0_but_not_less_than_the_one_for_delta_1(self):
-        """The docs warn of this case: one cluster per instance costs nothing and is fair up to rounding to whole instances."""
+    def test_clusters_of_one_instance_cost_less_than_the_bound_for_delta_0(self):
+        """The docs warn of this case: such clusters cost nothing, and are fair up to rounding to whole instances."""
         X, groups = np.array([[0.0], [5.0]]), np.array([0, 1])
         assert sse_bounds(X, groups, [2], [0.0, 1.0]).ravel() == pytest.approx([12.5, 0], abs=1e-6)
 
 
 def cheapest_transport(costs, row_interval, column_interval):
-    """Least cost of a transport whose sums over rows and over columns lie in these intervals, by linear programming."""
+    """The least cost of a transport by linear programming. The sums of its rows and of its columns lie in these intervals."""
     m, n = costs.shape
     sums = scipy.sparse.vstack(
         [scipy.sparse.kron(scipy.sparse.eye(m), np.ones((1, n))), scipy.sparse.kron(np.ones((1, m)), scipy.sparse.eye(n))]
@@ -104,7 +107,7 @@ def cheapest_transport(costs, row_interval, column_interval):
 
 
 @pytest.mark.parametrize("kind", ["normal", "far outliers", "duplicates", "a column"])
-def test_bounds_for_intervals_of_shares_are_close_to_the_exact_cost(kind):
+def test_the_bounds_for_intervals_of_shares_are_close_to_the_exact_cost(kind):
     rng = np.random.default_rng(3)
     rows, columns = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) + 0.5
     if kind == "far outliers":
@@ -118,20 +121,21 @@ def test_bounds_for_intervals_of_shares_are_close_to_the_exact_cost(kind):
     row_intervals, column_intervals = ([(low[h], high[h]) for low, high in intervals] for h in (1, 0))
     bounds = transport_bounds(rows, columns, row_intervals, column_intervals)
     costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
-    exact = [cheapest_transport(costs, *pair) for pair in zip(row_intervals, column_intervals)]
+    exact = [cheapest_transport(costs, *intervals) for intervals in zip(row_intervals, column_intervals)]
     assert (bounds <= np.multiply(exact, 1 + 1e-7)).all() and (bounds >= np.multiply(exact, 0.98)).all()
     swapped = transport_bounds(columns, rows, column_intervals, row_intervals)
     assert swapped == pytest.approx(bounds, rel=0.02)
 
 
-def test_the_bound_is_also_nearly_exact_for_sets_too_large_to_be_solved_at_once():
+def test_the_bound_is_nearly_exact_for_large_sets_too():
     """With 1600 points in each set, the problem is first solved on every eighth point and then on all."""
     rng = np.random.default_rng(5)
     n = 1600
     rows, columns = rng.normal(size=(n, 2)), rng.normal(size=(n, 2)) * 1.5 + 1
     costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
     exact = costs[linear_sum_assignment(costs)].mean()
-    bounds = transport_bounds(rows, columns, [(1 / n, 1 / n), (0.5 / n, 2 / n)], [(1 / n, 1 / n), (0.5 / n, 2 / n)])
+    intervals = [(1 / n, 1 / n), (0.5 / n, 2 / n)]
+    bounds = transport_bounds(rows, columns, intervals, intervals)
     assert 0.98 * exact < bounds[0] <= exact and 0 < bounds[1] < bounds[0]
 
 
@@ -141,8 +145,11 @@ def test_intervals_of_shares_contain_the_shares(shares, delta):
     low, high = share_intervals(np.array(shares), delta)
     assert (low <= shares).all() and (shares <= high).all() and (low >= 0).all() and (high <= 1).all()
     if len(shares) == 2:
-        assert low + high[::-1] == pytest.approx([1, 1])  # the lowest share of a group and the highest of the other add up to 1
-    assert low.sum() == pytest.approx(1) if len(shares) == 1 or delta == 0 else low.sum() < 1
+        assert low + high[::-1] == pytest.approx([1, 1]), "the least share of one group leaves the largest of the other"
+    if len(shares) == 1 or delta == 0:
+        assert low.sum() == pytest.approx(1)
+    else:
+        assert low.sum() < 1
 
 
 @settings(max_examples=60)

@@ -23,7 +23,7 @@ METHODS_AND_PARAMETERS = [(name, parameter) for name in methods.names() for para
 
 
 def wrong_values(parameter):
-    """Values just outside a parameter's range, and of other types."""
+    """Values that the parameter does not allow: just outside its range, or of another type."""
     values = [None, True, "no such value"]
     if isinstance(parameter, Real):
         values += [parameter.least - 1, parameter.most + 1, *([parameter.least] if parameter.above else [])]
@@ -37,7 +37,8 @@ def wrong_values(parameter):
 @pytest.mark.parametrize(("name", "parameter"), METHODS_AND_PARAMETERS)
 def test_a_wrong_value_is_refused_with_the_same_message_everywhere(name, parameter, tmp_path):
     method = methods.get(name)
-    (tmp_path / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
+    table = tmp_path / "t.csv"
+    table.write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
     X, groups = np.arange(12.0)[:, None], np.arange(12) % 2
     for value in wrong_values(method.parameters[parameter]):
         message = method.parameters[parameter].fault(parameter, value)
@@ -56,8 +57,8 @@ def test_a_wrong_value_is_refused_with_the_same_message_everywhere(name, paramet
         with pytest.raises(ClusterletsError) as error:
             check_configuration(config, ROOT / "workflow" / "schemas" / "config.schema.yaml")
         assert message in str(error.value)
+        arguments = [str(table), "--sensitive", "g", "-k", "4", "--method", name]
         with pytest.raises(ClusterletsError) as error:
-            arguments = [str(tmp_path / "t.csv"), "--sensitive", "g", "-k", "4", "--method", name]
             cluster.main([*arguments, "--parameters", f"{parameter}={as_text(value)}"])
         assert message in str(error.value)
 
@@ -117,15 +118,18 @@ def test_each_kind_of_parameter_says_what_it_allows():
     assert Choice(("a",)).annotation == 'Literal["a"]'
 
 
-def test_missed_rows_and_values_of_tau_agree_with_those_computed_by_hand():
-    """Two groups of four rows. One cluster has 3 rows of the first and 1 of the second, the other cluster 1 and 3."""
+def test_missed_rows_equal_those_counted_by_hand():
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert [SHARES.missed_rows(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]
     assert [PARTS.missed_rows(tau, composition, counts) for tau in (0.25, 0.5, 1.0, [0.25, 0.5])] == [0, 1, 3, 1]
-    assert [PARTS.value_of(tau, 4) for tau in (0.1, "balanced", "0.9x", "1x")] == [
-        0.1, Fraction(1, 4), Fraction(9, 40), Fraction(1, 4)
-    ]  # fmt: skip
     assert [RATIO.missed_rows(balance, composition, counts) for balance in (1 / 3, 1.0)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("tau", "value"), [(0.1, 0.1), ("balanced", Fraction(1, 4)), ("0.9x", Fraction(9, 40)), ("1x", Fraction(1, 4))]
+)
+def test_tau_may_be_a_number_or_a_multiple_of_one_over_the_number_of_clusters(tau, value):
+    assert PARTS.value_of(tau, 4) == value
 
 
 def test_listing_the_parameters_loads_no_numba():

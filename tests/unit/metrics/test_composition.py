@@ -1,4 +1,4 @@
-"""Scores of the counts of groups in clusters, checked by hand and against their definitions."""
+"""Scores of the composition of clusters equal values worked out by hand, and follow their definitions."""
 
 from fractions import Fraction
 from math import ceil
@@ -12,10 +12,10 @@ from clusterlets.metrics import composition as metrics
 from clusterlets.parameters import SHARES
 
 
-def test_deviation_by_hand():
+def test_the_deviation_is_the_difference_of_shares():
     composition = np.array([[3, 1], [0, 4], [5, 5]])
     counts = np.array([8, 10])
-    expected = [abs(0.75 - 8 / 18), 8 / 18, abs(0.5 - 8 / 18)]
+    expected = [3 / 4 - 8 / 18, 8 / 18, 1 / 2 - 8 / 18]
     assert metrics.deviation_per_cluster(composition, counts) == pytest.approx(expected)
 
 
@@ -24,7 +24,7 @@ def test_a_cluster_of_one_group_of_adult_scores_as_in_the_paper():
     assert metrics.deviation_per_cluster(np.array([[10, 0]]), counts)[0] == pytest.approx(0.239, abs=5e-4)
 
 
-def test_relative_deviation_divides_by_the_larger_share():
+def test_the_relative_deviation_divides_by_the_larger_share():
     deviation = metrics.deviation_per_cluster(np.array([[1, 3]]), np.array([5, 5]), "relative")
     assert deviation == pytest.approx([max(0.25 / 0.5, 0.25 / 0.75)])
 
@@ -59,35 +59,34 @@ def test_balance_is_the_smallest_ratio():
     assert metrics.balance(np.array([[3, 4, 12]])) == 0.25
 
 
-def test_scores_of_bounded_representation_by_hand():
-    """Two equal groups. One cluster has 3 rows of the first and 1 of the second, the other cluster 1 and 3."""
+def test_scores_of_two_clusters_of_equal_size_equal_those_worked_out_by_hand():
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert metrics.delta_min(composition, counts) == 0.5  # 1/4 against 1/2
     assert metrics.additive_violation(composition, counts) == 1
-    assert SHARES.missed_rows(0.2, composition, counts) == 1  # 3 > 2 / .8 = 2.5, and 1 < 2 * .8
+    assert SHARES.missed_rows(0.2, composition, counts) == 1  # between 2 * .8 and 2 / .8 rows are allowed
     assert SHARES.missed_rows(0.5, composition, counts) == 0
     assert metrics.weighted_deviation(composition, counts) == 0.25
     assert metrics.vfc_error(composition, counts) == pytest.approx(2 * (0.5 * np.log(2) + 0.5 * np.log(0.5 / 0.75)))
 
 
-def test_scores_of_clusters_that_differ_in_size_by_hand():
+def test_scores_of_clusters_of_different_sizes_equal_those_worked_out_by_hand():
     composition, counts = np.array([[5, 0, 1], [3, 4, 11]]), np.array([8, 4, 12])
     assert metrics.delta_min(composition, counts) == 1
-    assert metrics.additive_violation(composition, counts) == 3  # 5 where 2 are due
-    assert SHARES.missed_rows(0.5, composition, counts) == 1  # 5 > 2 / .5
-    first, second = (3 / 6 + 1 / 6 + 2 / 6) / 3, (3 / 18 + 1 / 18 + 2 / 18) / 3
-    assert metrics.weighted_deviation(composition, counts) == pytest.approx((6 * first + 18 * second) / 24)
+    assert metrics.additive_violation(composition, counts) == 3  # 5 rows instead of 2
+    assert SHARES.missed_rows(0.5, composition, counts) == 1  # 5 rows, and 2 / .5 are allowed
+    mean_deviations = (3 / 6 + 1 / 6 + 2 / 6) / 3, (3 / 18 + 1 / 18 + 2 / 18) / 3
+    assert metrics.weighted_deviation(composition, counts) == pytest.approx(np.average(mean_deviations, weights=[6, 18]))
     assert metrics.vfc_error(composition, counts) == np.inf
 
 
 def test_the_upper_bound_is_at_most_the_size_of_the_cluster():
-    assert SHARES.missed_rows(0.2, np.array([[5, 0], [4, 1]]), np.array([9, 1])) == 1  # 0 where .4 are due
+    assert SHARES.missed_rows(0.2, np.array([[5, 0], [4, 1]]), np.array([9, 1])) == 1  # 0 rows, and at least .4 are due
     assert SHARES.missed_rows(0.95, np.array([[10, 0], [0, 1]]), np.array([10, 1])) == 1
 
 
 @st.composite
 def compositions(draw):
-    """The composition of disjoint, nonempty clusters, and the counts of the groups in the dataset."""
+    """The composition of disjoint clusters, none of them empty, and the counts of the groups in the dataset."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_clusters, n_groups = draw(st.integers(1, 6)), draw(st.integers(2, 5))
     composition = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), size=(n_clusters, n_groups))
@@ -103,10 +102,11 @@ COUNT_SCORES = (metrics.delta_min, metrics.additive_violation, metrics.weighted_
 def test_scores_of_counts_match_their_definitions(case):
     composition, counts = case
     n, present_groups = int(counts.sum()), np.flatnonzero(counts)
+    # The count of group h in a cluster, the size of the cluster, and the count of the group in the dataset.
     cells = [(int(row[h]), int(row.sum()), int(counts[h])) for row in composition for h in present_groups]
     ratios = [Fraction(m * n, size * n_h) for m, size, n_h in cells]
-    expected = min(min(ratio, 1 / ratio) if ratio else Fraction(0) for ratio in ratios)
-    assert metrics.delta_min(composition, counts) == 1 - float(expected)
+    worst_ratio = min(min(ratio, 1 / ratio) if ratio else Fraction(0) for ratio in ratios)
+    assert metrics.delta_min(composition, counts) == 1 - float(worst_ratio)
     largest_violation = max(abs(m - Fraction(size * n_h, n)) for m, size, n_h in cells)
     assert metrics.additive_violation(composition, counts) == ceil(largest_violation)
     deviations = [size * abs(m / size - n_h / n) for m, size, n_h in cells]
@@ -140,11 +140,11 @@ def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, rando
 
 @settings(max_examples=100)
 @given(compositions())
-def test_doubled_rows_and_empty_groups_change_no_score_of_shares(case):
+def test_empty_groups_change_no_score_and_doubled_rows_change_only_the_additive_violation(case):
     composition, counts = case
-    with_empty_group = np.column_stack([composition, np.zeros(len(composition), dtype=int)]), np.append(counts, 0)
+    composition_with_empty_group = np.column_stack([composition, np.zeros(len(composition), dtype=int)])
     for score in COUNT_SCORES:
-        assert score(*with_empty_group) == score(composition, counts)
+        assert score(composition_with_empty_group, np.append(counts, 0)) == score(composition, counts)
         if score is not metrics.additive_violation:
             assert score(2 * composition, 2 * counts) == score(composition, counts)
 

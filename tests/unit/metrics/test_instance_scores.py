@@ -1,4 +1,4 @@
-"""Costs and silhouettes of instances, checked by hand and against their definitions."""
+"""Costs and silhouettes of instances equal values worked out by hand, and follow their definitions."""
 
 import numpy as np
 import pytest
@@ -17,36 +17,37 @@ COSTS = ("social_cost", "kmedian_cost", "kcenter_cost")
 
 
 def costs(X, groups, labels, centres):
-    """The costs of a clustering, by name."""
     scores = evaluate(SCORES, Instances(X, groups, labels, centres))
     return {name: scores[name] for name in COSTS}
 
 
 def sampled_instances(values, groups, n):
-    """n instances, with ``groups`` repeated as needed. The first len(values) are sampled and have these silhouettes."""
-    placeholders = np.zeros((n, 1)), np.resize(groups, n), np.zeros(n, dtype=int), np.zeros((1, 1))
-    return Instances(*placeholders, values, np.arange(len(values)))
+    """n instances, whose groups repeat ``groups``. The first of them are sampled, and have these silhouettes."""
+    X, labels, centres = np.zeros((n, 1)), np.zeros(n, dtype=int), np.zeros((1, 1))  # not used by the scores of silhouettes
+    return Instances(X, np.resize(groups, n), labels, centres, values, np.arange(len(values)))
 
 
 def silhouette_scores(values, groups, n):
-    """The scores that are made of silhouettes, by name; arguments as for :func:`sampled_instances`."""
+    """All scores of :func:`sampled_instances` except the costs."""
     return {name: value for name, value in evaluate(SCORES, sampled_instances(values, groups, n)).items() if name not in COSTS}
 
 
 def silhouettes_of(X, labels, rows=None):
-    """Silhouettes of rows, by default of all."""
-    rows, n_clusters = np.arange(len(X)) if rows is None else rows, labels.max() + 1
-    return silhouettes(row_sums(X, rows, labels, n_clusters), np.bincount(labels, minlength=n_clusters), labels[rows])
+    """Silhouettes of these rows, by default of all."""
+    rows = np.arange(len(X)) if rows is None else rows
+    return silhouettes(row_sums(X, rows, labels, labels.max() + 1), np.bincount(labels), labels[rows])
 
 
 def silhouettes_by_definition(X, labels):
-    """The silhouette of each row by its definition."""
     distances, values = cdist(X, X), []
     for i, label in enumerate(labels):
-        same_cluster = (labels == label) & (np.arange(len(X)) != i)
+        in_same_cluster = (labels == label) & (np.arange(len(X)) != i)
+        if not in_same_cluster.any():
+            values.append(0.0)
+            continue
+        a = distances[i, in_same_cluster].mean()
         b = min(distances[i, labels == other].mean() for other in set(labels) - {label})
-        a = distances[i, same_cluster].mean() if same_cluster.any() else 0
-        values.append((b - a) / max(a, b) if same_cluster.any() and max(a, b) > 0 else 0)
+        values.append((b - a) / max(a, b) if max(a, b) > 0 else 0.0)
     return values
 
 
@@ -98,12 +99,12 @@ class TestSamples:
         monkeypatch.setattr(row_samples, "SAMPLED_ROWS", 60)
         table = load_iris()
         exact = silhouettes_of(table.data, table.target)
-        samples = [sample_rows(150, np.random.default_rng(seed), exact_rows=100) for seed in range(400)]
-        all_scores = [
-            silhouette_scores(silhouettes_of(table.data, table.target, rows), table.target[rows], 150) for rows in samples
-        ]
-        means, errors = (np.array([scores[name] for scores in all_scores]) for name in ("silhouette", "silhouette_error"))
-        assert abs(means.mean() - exact.mean()) < 4 * means.std() / 20  # 20 is the square root of the number of samples
+        means, errors = np.empty(400), np.empty(400)
+        for seed in range(400):
+            rows = sample_rows(150, np.random.default_rng(seed), exact_rows=100)
+            scores = silhouette_scores(silhouettes_of(table.data, table.target, rows), table.target[rows], 150)
+            means[seed], errors[seed] = scores["silhouette"], scores["silhouette_error"]
+        assert abs(means.mean() - exact.mean()) < 4 * means.std() / np.sqrt(400)
         assert means.std() / errors.mean() == pytest.approx(1, abs=0.15)
 
     def test_the_mean_of_all_rows_has_no_error(self):
@@ -112,7 +113,7 @@ class TestSamples:
         assert scores == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
         assert silhouette_of_groups(sampled_instances(values, groups, 4)) == {0: 0.75, 2: -0.25}
 
-    def test_the_error_of_a_sample_by_hand(self):
+    def test_the_error_of_a_sample_equals_the_one_worked_out_by_hand(self):
         scores = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
         assert scores["silhouette_error"] == pytest.approx(np.sqrt(0.5 / 2 * (1 - 2 / 4)))
 
@@ -123,15 +124,15 @@ class TestSamples:
 class TestCosts:
     def test_an_empty_group_does_not_count(self):
         X, centres = np.array([[0.0], [2.0]]), np.array([[1.0]])
-        scores = [costs(X, groups, np.zeros(2, dtype=int), centres) for groups in (np.array([0, 1]), np.array([0, 5]))]
-        assert scores[0] == scores[1] and scores[0]["social_cost"] == 1
+        without_gap, with_gap = (costs(X, np.array(codes), np.zeros(2, dtype=int), centres) for codes in ([0, 1], [0, 5]))
+        assert without_gap == with_gap and without_gap["social_cost"] == 1
 
     @settings(max_examples=100)
     @given(labelled_rows())
     def test_costs_follow_their_definitions(self, case):
         X, labels, rng = case
         groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
-        to_mean = np.array([np.linalg.norm(row - X[labels == label].mean(axis=0)) for row, label in zip(X, labels)])
-        social = max((to_mean[groups == group] ** 2).mean() for group in set(groups))
-        expected = {"social_cost": social, "kmedian_cost": to_mean.sum(), "kcenter_cost": to_mean.max()}
+        distances = np.array([np.linalg.norm(row - X[labels == label].mean(axis=0)) for row, label in zip(X, labels)])
+        social_cost = max((distances[groups == group] ** 2).mean() for group in set(groups))
+        expected = {"social_cost": social_cost, "kmedian_cost": distances.sum(), "kcenter_cost": distances.max()}
         assert costs(X, groups, labels, centres) == pytest.approx(expected, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Scores of clusters that are joined from pieces, checked by hand and against scores of the instances."""
+"""Scores of clusters of pieces equal values worked out by hand, and values computed from the instances."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from clusterlets.algorithms.extraction import clusterlets_from_labels
-from clusterlets.algorithms.geometry import distance_sums
+from clusterlets.algorithms.geometry import diameter, distance_sums
 from clusterlets.metrics.pieces import (
     JoinedClusterlets,
     Pieces,
@@ -21,9 +21,10 @@ from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 
 
-def scores_of(*arrays):
-    """All scores of ``Pieces(*arrays)``, by name."""
-    return evaluate(SCORES, Pieces(*arrays))
+def scores_of(membership, clusterlets, X):
+    sums = distance_sums(X, clusterlets.labels, len(clusterlets))
+    pieces = Pieces(membership, clusterlets.counts, clusterlets.centroids, clusterlets.inertia, sums, diameter(X))
+    return evaluate(SCORES, pieces)
 
 
 def test_overlap_counts_instances_not_clusterlets():
@@ -33,11 +34,11 @@ def test_overlap_counts_instances_not_clusterlets():
 
 @st.composite
 def clusterings_of_pieces(draw):
-    """Rows, their groups, the piece of each row, and the pieces in each cluster."""
+    """Rows, their groups, the piece of each row, and the pieces in each cluster. Group 1 has the second half of the pieces."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_pieces, n_clusters = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     labels = np.concatenate([np.arange(n_pieces), rng.integers(n_pieces, size=draw(st.integers(0, 30)))])
-    groups = labels % 2 if n_pieces > 1 else np.zeros(len(labels), dtype=int)
+    groups = (labels >= (n_pieces + 1) // 2) * 1
     X = rng.integers(0, 5, size=(len(labels), 2)).astype(float) if draw(st.booleans()) else rng.normal(size=(len(labels), 3))
     membership = rng.random((n_clusters, n_pieces)) < 0.5
     membership[np.arange(n_clusters), rng.integers(n_pieces, size=n_clusters)] = True
@@ -49,38 +50,27 @@ def clusterings_of_pieces(draw):
 def test_cohesion_cost_and_overlap_equal_those_of_the_instances(case):
     X, groups, labels, membership = case
     n_pieces = membership.shape[1]
-    # Clusterlets must be sorted by group. Pieces of odd numbers are of group 1.
-    order = np.argsort(np.arange(n_pieces) % 2 if n_pieces > 1 else np.zeros(n_pieces), kind="stable")
-    rank = np.argsort(order)
-    clusterlets = clusterlets_from_labels(X, groups, rank[labels])
-    membership = membership[:, order]
+    clusterlets = clusterlets_from_labels(X, groups, labels)
     distances = cdist(X, X)
-    sums = distance_sums(X, clusterlets.labels, n_pieces)
-    rows_of_cluster = [membership[c][clusterlets.labels] for c in range(len(membership))]
-    means = [distances[np.ix_(i, i)].mean() for i in rows_of_cluster]
+    sums = distance_sums(X, labels, n_pieces)
+    rows_of_cluster = [row[labels] for row in membership]
+    mean_distances = [distances[np.ix_(rows, rows)].mean() for rows in rows_of_cluster]
     largest = distances.max()
-    expected = 1 - np.mean(means) / largest if largest else 1.0
-    assert cohesion(membership, clusterlets.sizes, sums, largest) == pytest.approx(expected, abs=1e-7)
-    cost = sum(((X[i] - X[i].mean(axis=0)) ** 2).sum() for i in rows_of_cluster)
-    measured = kmeans_cost(membership, clusterlets.sizes, clusterlets.centroids, clusterlets.inertia)
-    assert measured == pytest.approx(cost, abs=1e-7)
+    expected_cohesion = 1 - np.mean(mean_distances) / largest if largest else 1.0
+    assert cohesion(membership, clusterlets.sizes, sums, largest) == pytest.approx(expected_cohesion, abs=1e-7)
+    expected_cost = sum(((X[rows] - X[rows].mean(axis=0)) ** 2).sum() for rows in rows_of_cluster)
+    cost = kmeans_cost(membership, clusterlets.sizes, clusterlets.centroids, clusterlets.inertia)
+    assert cost == pytest.approx(expected_cost, abs=1e-7)
     is_shared = np.sum(rows_of_cluster, axis=0) > 1
     assert overlap(membership, clusterlets.sizes) == pytest.approx(is_shared.mean())
 
 
-def test_scores_of_overlapping_clusters_by_hand():
+def test_scores_of_overlapping_clusters_equal_those_worked_out_by_hand():
     X = np.array([[0.0], [2.0], [10.0], [12.0]])
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
-    membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
-    scores = scores_of(
-        membership,
-        clusterlets.counts,
-        clusterlets.centroids,
-        clusterlets.inertia,
-        distance_sums(X, clusterlets.labels, 3),
-        12.0,
-    )
-    first_mean = 2 * (10 + 12 + 2) / 9
+    membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)  # 0, 10, 12 and 2, 10, 12
+    scores = scores_of(membership, clusterlets, X)
+    first_mean = 2 * (10 + 12 + 2) / 9  # the mean of all nine distances in a cluster of three, each pair taken twice
     second_mean = 2 * (8 + 10 + 2) / 9
     assert scores["n_clusters"] == 2
     assert scores["deviation_mean"] == pytest.approx(2 / 3 - 1 / 2)
@@ -92,12 +82,11 @@ def test_scores_of_overlapping_clusters_by_hand():
     assert np.isnan(scores["kmeans_cost"])
 
 
-def test_scores_of_disjoint_clusters_by_hand():
+def test_scores_of_disjoint_clusters_equal_those_worked_out_by_hand():
     X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
     membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
-    values = clusterlets.counts, clusterlets.centroids, clusterlets.inertia
-    scores = scores_of(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0)
+    scores = scores_of(membership, clusterlets, X)
     assert (scores["n_clusters"], scores["smallest"], scores["largest"], scores["overlap"]) == (2, 2, 3, 0)
     deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
     assert scores["deviation_mean"] == pytest.approx(np.mean(deviations))
@@ -123,7 +112,7 @@ def test_the_silhouette_of_joined_clusterlets_is_that_of_centroids_in_two_or_mor
     def silhouette(*membership):
         return centroid_silhouette(JoinedClusterlets(np.array(membership, dtype=bool), centroids))
 
-    # Centroids 0 and 1 in one cluster: (4 - 1) / 4 and (3 - 1) / 3. A cluster of one centroid counts as 0.
+    # The centroids at 0 and 1 share a cluster, and have (4 - 1) / 4 and (3 - 1) / 3. The centroid at 4 is alone, and has 0.
     assert silhouette([1, 1, 0], [0, 0, 1]) == silhouette([0, 0, 1], [1, 1, 0]) == pytest.approx((3 / 4 + 2 / 3) / 3)
     assert np.isnan(silhouette([1, 1, 1]))
     assert np.isnan(silhouette([1, 1, 0], [0, 1, 1]))

@@ -20,24 +20,25 @@ ROUNDING = 1e-9  # how far a score may lie outside its range
 
 def scores_of(X, groups, piece_of, membership, plain_cost=None):
     """Every score of clusters of pieces. Plain k-means costs ``plain_cost``, by default as much as these clusters."""
-    n_pieces, counts = membership.shape[1], np.zeros((membership.shape[1], groups.max() + 1), dtype=int)
+    n_clusters, n_pieces = membership.shape
+    counts = np.zeros((n_pieces, groups.max() + 1), dtype=int)
     np.add.at(counts, (piece_of, groups), 1)
     centroids, inertia = moments_by_label(X, piece_of, n_pieces)
     pieces = Pieces(membership, counts, centroids, inertia, distance_sums(X, piece_of, n_pieces), diameter(X))
     centres = cluster_centres(membership, counts.sum(axis=1), centroids)
     labels, rows = labels_of_pieces(X, piece_of, membership, centres), np.arange(len(X))
-    sums = row_sums(X, rows, labels, len(membership))
-    values = instances.silhouettes(sums, np.bincount(labels, minlength=len(membership)), labels)
-    scores = evaluate(SCORES, pieces) | evaluate(SCORES, Instances(X, groups, labels, centres, values, rows))
+    sums = row_sums(X, rows, labels, n_clusters)
+    silhouettes = instances.silhouettes(sums, np.bincount(labels, minlength=n_clusters), labels)
+    scores = evaluate(SCORES, pieces) | evaluate(SCORES, Instances(X, groups, labels, centres, silhouettes, rows))
     scores |= evaluate(SCORES, JoinedClusterlets(membership, centroids))
-    cost, n_clusters = scores["kmeans_cost"], len(membership)
-    reference = {n_clusters: cost if plain_cost is None else plain_cost}
-    return scores | evaluate(SCORES, PriceInputs(cost, n_clusters, reference))
+    cost = scores["kmeans_cost"]
+    plain_costs = {n_clusters: cost if plain_cost is None else plain_cost}
+    return scores | evaluate(SCORES, PriceInputs(cost, n_clusters, plain_costs))
 
 
 @st.composite
 def clusterings(draw):
-    """Rows in groups and in pieces, and clusters of pieces, which may overlap."""
+    """Rows, their groups, the piece of each row, and the pieces in each cluster. Clusters may overlap."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_pieces, n_groups = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     piece_of = np.concatenate([np.arange(n_pieces), rng.integers(n_pieces, size=draw(st.integers(n_groups, 30)))])
@@ -72,13 +73,14 @@ def test_every_score_keeps_its_range_and_is_nan_only_where_declared(case):
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
 def test_the_better_clustering_scores_better_in_the_declared_direction(n_places, n_groups, copies):
-    """Every place has equally many rows of each group: clusters by place are perfect, and clusters by group are poor."""
+    """Every place has equally many rows of each group. So clusters by place are perfect, and clusters by group are poor."""
     place, group, _ = np.unravel_index(np.arange(n_places * n_groups * copies), (n_places, n_groups, copies))
     X = np.array([[5.0, 0.0], [0.0, 7.0], [11.0, 1.0], [0.0, -9.0]])[place]
     pieces = place * n_groups + group
+    place_of_piece, group_of_piece = np.repeat(np.arange(n_places), n_groups), np.tile(np.arange(n_groups), n_places)
     perfect, poor = (
         scores_of(X, group, pieces, np.eye(max(labels) + 1, dtype=bool)[labels].T, plain_cost=1.0)
-        for labels in (np.repeat(np.arange(n_places), n_groups), np.tile(np.arange(n_groups), n_places))
+        for labels in (place_of_piece, group_of_piece)
     )
     overlapping = np.ones((1, n_places * n_groups), dtype=bool).repeat(2, axis=0)
     poor["overlap"] = scores_of(X, group, pieces, overlapping)["overlap"]
