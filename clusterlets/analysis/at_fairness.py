@@ -21,10 +21,9 @@ def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     """The highest cohesion of each method on each dataset within each limit: ``at_given_fairness.csv``, columns ``COLUMNS``.
 
     Configurations are compared by their means over the first ten seeds. These means also decide what is a limit case.
-    :func:`selection.best` says how ties are broken. Everything is computed twice, without the limit cases and with them,
-    because nearly all configurations of the matcher C are limit cases. So each dataset, limit and method has two rows. A row
-    has no numbers if no configuration of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to
-    12 decimals.
+    :func:`selection.best` says how ties are broken. Each dataset, limit and method has two rows, one without limit cases and
+    one with them, because nearly all configurations of the matcher C are limit cases. A row has no numbers if no configuration
+    of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))

@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
     _require_libraries(options.results)
     source_files, result_files = packing.source_files(run.provenance["source"]), packing.result_files(run)
     metadata = json.dumps(crate.describe_run(run, source_files, user_files, result_files), indent=1).encode()
-    files = {crate.NAME: metadata, **source_files, **user_files, **result_files}
+    files: dict[str, bytes | Path] = {crate.NAME: metadata, **source_files, **user_files, **result_files}
     content = packing.pack(files)
     _validate(content)
     if output == cli.STANDARD_OUTPUT:
