@@ -1,9 +1,9 @@
 """How reliably each method keeps a limit on unfairness, and at what price.
 
 A block is a table with sensitive groups and a k. A run *keeps the limit* if it has exactly k clusters and no cluster deviates
-by more than the limit. The first half of the seeds chooses a configuration of each method for each limit: the one whose runs keep
-the limit most often. If several are tied, the one with the lowest median price is chosen. The other half of the seeds scores
-this configuration: it keeps the limit if all its runs do.
+by more than the limit. The first half of the seeds chooses a configuration of each method for each limit: the one whose runs
+keep the limit most often. If several are tied, the one with the lowest median price is chosen. The other half of the seeds
+scores this configuration: it keeps the limit if all its runs do.
 
 Each method gets two numbers, which are never combined: its **reliability**, which is the share of blocks in which it keeps the
 limit, and its **price** in these blocks. Neither depends on which other methods take part, so adding or removing a method never
