@@ -20,7 +20,7 @@ examples:
       the file then counts these rows too
 
 New rows get near clusters, such that old and new rows together keep what the method guarantees. The centres do not move, and
-the shares are those of the table that was clustered. If no such clusters are found, the command says so, and ends with 0.
+the shares are those of the table that was clustered. If the guarantee cannot be kept, the command says so, and ends with 0.
 The new table needs the same columns, in any order. The file that -o names has the columns row (counted from 0) and cluster. The
 column that --id names comes between them.
 """

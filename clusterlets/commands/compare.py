@@ -102,6 +102,7 @@ def _compare(options: argparse.Namespace) -> int:
         pairs = _restrict_to_datasets(common, pairs) if common else pairs
         hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, common)
     tables = [pair.differing_cells(options.tolerance) for pair in pairs]
+    # If no table differs, the result is empty, but has the columns.
     differing = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
     differing_files = {kind: files for kind, files in hashes.items() if files and kind != "same"}
     same = differing.empty and (options.tolerance > 0 or not differing_files)

@@ -94,7 +94,7 @@ def main(arguments: list[str]) -> int:
         cluster_command = command(options, tuned.candidate(best), best["seed"])
         say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
         say(f"This command repeats the run:\n  {shlex.join(cluster_command)}")
-    if interruptions.received and not tuned.interrupted:
+    if interruptions.received and not tuned.interrupted:  # the signal came while the files were written
         print("clusterlets tune: interrupted; the files above are complete.", file=sys.stderr)
         return interruptions.status
     if options.report:
@@ -108,7 +108,7 @@ def main(arguments: list[str]) -> int:
 
 
 class _Interruptions:
-    """Handlers of SIGINT and SIGTERM. The first signal ends the fits; then the finished ones are ranked and written."""
+    """Handlers of SIGINT and SIGTERM. The first signal ends the fits; the finished fits are then ranked and written."""
 
     def __init__(self) -> None:
         self.received: list[int] = []
