@@ -59,6 +59,7 @@ PAIRS = [
     *("reliability_difference", "difference_low", "difference_high", "told_apart"),
 ]
 
+_METHOD_IN_BLOCK = [*BLOCK, "method"]
 _PRICE_DECIMALS = 9  # of the prices in the points, from which all other tables follow
 _TABLE_DECIMALS = 6  # of all numbers in the other tables
 _PROVER = "fair-limit"  # its status infeasible proves that no clustering keeps the limit
@@ -204,10 +205,32 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
     runs = runs[~pd.MultiIndex.from_frame(runs[BLOCK]).isin(infeasible)]
     runs = runs.assign(keeps=runs["exact"] & (runs["deviation_max"] <= limit + TOLERANCE))
     runs["kept_price"] = runs["price"].where(runs["keeps"])
-    per_method = [*BLOCK, "method"]
-    halves = {chooses: half.groupby([*per_method, "parameters"], sort=False) for chooses, half in runs.groupby("chooses")}
-    if len(halves) < 2:
+    candidates = _candidates(runs)
+    if candidates.empty:
         return pd.DataFrame(columns=COLUMNS)
+    ranked = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
+    best = ranked.drop_duplicates(_METHOD_IN_BLOCK)  # if tied, the first in the grid's order
+    methods = runs.groupby(_METHOD_IN_BLOCK, sort=False).agg(
+        kind=("kind", "first"),
+        starts=("starts", "first"),
+        statuses=("status", lambda column: count_statuses(column[column != "ok"])),
+        any_ok=("status", lambda column: bool((column == "ok").any())),
+    )
+    n_tried = candidates.groupby(_METHOD_IN_BLOCK).size().rename("tried")
+    rows = methods.join(n_tried, how="inner").reset_index()
+    rows = rows.merge(best.drop(columns=["share", "median_kept_price"]), how="left", on=_METHOD_IN_BLOCK)
+    is_chosen = rows["parameters"].notna()
+    conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
+    rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
+    return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
+
+
+def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
+    """The configurations with runs in both halves of the seeds, with how they do in each half."""
+    per_configuration = [*_METHOD_IN_BLOCK, "parameters"]
+    halves = {chooses: half.groupby(per_configuration, sort=False) for chooses, half in runs.groupby("chooses")}
+    if len(halves) < 2:
+        return pd.DataFrame()
     choosing_half = halves[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
     scoring_half = halves[False].agg(
         price=("price", "median"),
@@ -218,22 +241,7 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
         deviation_max=("deviation_max", "max"),
         smallest=("smallest", "min"),
     )
-    candidates = choosing_half.join(scoring_half, how="inner").reset_index()
-    ranked = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
-    best = ranked.drop_duplicates(per_method)  # if tied, the first in the grid's order
-    methods = runs.groupby(per_method, sort=False).agg(
-        kind=("kind", "first"),
-        starts=("starts", "first"),
-        statuses=("status", lambda column: count_statuses(column[column != "ok"])),
-        any_ok=("status", lambda column: bool((column == "ok").any())),
-    )
-    n_tried = candidates.groupby(per_method).size().rename("tried")
-    rows = methods.join(n_tried, how="inner").reset_index()
-    rows = rows.merge(best.drop(columns=["share", "median_kept_price"]), how="left", on=per_method)
-    is_chosen = rows["parameters"].notna()
-    conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
-    rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
-    return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
+    return choosing_half.join(scoring_half, how="inner").reset_index()
 
 
 def count_statuses(statuses: pd.Series) -> str:

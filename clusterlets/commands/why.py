@@ -122,9 +122,7 @@ def _explain_parameters(old_text: str, new_text: str, command: str) -> Iterator[
     if len(fingerprints) == 2:
         parts = [_describe_part(part) for part in changed_parts(*fingerprints)]
         yield f"its code changed: {', '.join(first_of(parts, _MAX_SHOWN))}" if parts else "its code or a library changed"
-    old_settings, new_settings = (
-        {key: setting for value in values for key, setting in (_parse_json(value) or {}).items()} for values in (old, new)
-    )
+    old_settings, new_settings = _collect_settings(old), _collect_settings(new)
     if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
         yield "it crossed a limit of time or memory, and the limits changed"
         old, new = ([value for value in values if value] for values in (old, new))  # drop "", which stands for no limits
@@ -168,6 +166,10 @@ def _parse_json(value: str) -> dict | None:
         return json.loads(value) if value.startswith("{") else None
     except json.JSONDecodeError:
         return None
+
+
+def _collect_settings(values: list[str]) -> dict:
+    return {key: setting for value in values for key, setting in (_parse_json(value) or {}).items()}
 
 
 def _is_explained(value: str) -> bool:
