@@ -69,7 +69,7 @@ def _scored_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best_of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
-    """For each dataset and method, the best run, and the expected best of as many configurations as every method has."""
+    """For each dataset and method, the best run, and the expected best of equally many configurations of each method."""
     best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
     groups = best.groupby(_KEYS)["deviation_mean"]
     rows = groups.agg(configurations="size", best_run="min", values=list).reset_index()

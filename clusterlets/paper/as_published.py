@@ -70,13 +70,13 @@ def _rows_of_claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
         verdicts = [finding.verdict for finding in (by_paper, by_text, by_code)]
         if INCONCLUSIVE in verdicts or by_paper.verdict == FAILS:
             continue
-        grades = [_GRADES[name] for name in verdicts]
+        paper_grade, text_grade, code_grade = (_GRADES[name] for name in verdicts)
         rows.append(
             {
                 **{"kind": CLAIM, "row": claim["claim_in_short"], "reported": by_paper.statistic},
                 **{"as_text": by_text.statistic, "verdict_as_text": by_text.verdict},
                 **{"as_code": by_code.statistic, "verdict_as_code": by_code.verdict},
-                "comes_back": _COMES_BACK[grades[1] >= grades[0], grades[2] >= grades[0]],
+                "comes_back": _COMES_BACK[text_grade >= paper_grade, code_grade >= paper_grade],
             }
         )
     return pd.DataFrame(rows)
