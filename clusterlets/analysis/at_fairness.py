@@ -21,17 +21,22 @@ def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     """The highest cohesion of each method on each dataset within each limit: ``at_given_fairness.csv``, columns ``COLUMNS``.
 
     Configurations are compared by their means over the first ten seeds. These means also decide what is a limit case.
-    :func:`selection.best` says how ties are broken. Everything is computed twice, without the limit cases and with them,
-    because nearly all configurations of the matcher C are limit cases. So each dataset, limit and method has two rows. A row
-    has no numbers if no configuration of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to
-    12 decimals.
+    :func:`selection.best` says how ties are broken. Each dataset, limit and method has two rows, one without limit cases and
+    one with them, because nearly all configurations of the matcher C are limit cases. A row has no numbers if no configuration
+    of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))
-    by_rule = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
-    best = pd.concat([_best_within(rows, limit).assign(limit_cases=rule) for rule, rows in by_rule.items() for limit in LIMITS])
+    means_by_limit_cases = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
+    best = pd.concat(
+        [
+            _best_within(rows, limit).assign(limit_cases=limit_cases)
+            for limit_cases, rows in means_by_limit_cases.items()
+            for limit in LIMITS
+        ]
+    )
     datasets, methods = sorted(set(runs["dataset"])), selection.in_order(runs["method"], selection.METHODS)
-    all_keys = pd.DataFrame(product(by_rule, datasets, LIMITS, methods), columns=_KEYS).astype({"limit": float})
+    all_keys = pd.DataFrame(product(means_by_limit_cases, datasets, LIMITS, methods), columns=_KEYS).astype({"limit": float})
     keys = all_keys.merge(runs[["dataset", "method"]].drop_duplicates())
     frame = keys.merge(best, on=_KEYS, how="left")
     frame = frame.assign(cohesion=frame["cohesion"].astype(float).round(12))
@@ -57,13 +62,13 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
 def sentences(frame: pd.DataFrame) -> list[str]:
     """How often each method has the highest cohesion and keeps a limit, for each limit, without and with limit cases."""
     lines = []
-    for (rule, limit), rows in counts(frame).groupby(["limit_cases", "limit"], sort=False):
+    for (limit_cases, limit), rows in counts(frame).groupby(["limit_cases", "limit"], sort=False):
         winners = rows[rows["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
         datasets = counted(rows["datasets"].max(), "dataset")
         best = ", ".join(f"{row['method']} has it on {row['best']}" for row in winners) or "no method keeps the limit"
         keeping = ", ".join(f"{row['method']} {row['reached']}" for row in rows.to_dict("records"))
         lines.append(
-            f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {datasets}: {best}. "
+            f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {limit_cases}, on {datasets}: {best}. "
             f"On how many each keeps the limit: {keeping}."
         )
     return lines

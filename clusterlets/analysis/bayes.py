@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 #: Half the width of the region of practical equivalence: two mean deviations are equivalent if they differ by at most half a
-#: percentage point. The comparison with the paper uses the same distance: it calls such a deviation close to the paper's.
+#: percentage point. The comparison with the paper calls deviations close at the same distance.
 ROPE = 0.005
 DRAWS = 20_000  # number of draws of the blocks' weights
-#: The prior is a single observation: a difference of 0, which is inside the region. This is its weight; a block has weight 1.
+#: The weight of the prior, which is a single difference of 0, inside the region. A block has weight 1.
 PRIOR = 0.5
 _DECIMALS = 12  # differences are rounded to this many decimals before they are compared with the region
 COLUMNS = [

@@ -1,4 +1,4 @@
-"""Which runs the figures show cluster by cluster, and what they show: the clusters' composition, and the rows' positions."""
+"""The runs that the figures show cluster by cluster, with the clusters' composition and the rows' positions."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -15,7 +15,7 @@ _RUN_COLUMNS = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
 COMPOSITION = [*_RUN_COLUMNS, "cluster", "size", "group", "count", "share", "dataset_share"]
 PROJECTION = [*_RUN_COLUMNS, "rows", "row", "x", "y", "x_share", "y_share", "group", "cluster"]
 
-# The matchers are shown side by side at this setting, or at the nearest setting in the grid.
+# The matchers are shown side by side at this setting, or at the nearest one in the grid.
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
 _MAX_GROUPS = 4  # more groups cannot be distinguished by the shapes of points
 _MAX_POINTS = 700  # more points would only cover each other
@@ -24,8 +24,8 @@ _MAX_POINTS = 700  # more points would only cover each other
 def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """One successful run for each dataset and matcher, all with the same k, hops, omega and seed.
 
-    Of the values that were run, these are the ones nearest to k = 5, 2 hops and omega = 0.5, and the first seed. If several
-    runs are left for a dataset and matcher, the first is taken.
+    These are the values nearest to k = 5, 2 hops and omega = 0.5 that were run, and the first seed. If several runs of a
+    dataset and matcher have them, the first is taken.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, preferred in _SETTING.items():
@@ -40,8 +40,8 @@ def clearest_dataset(runs: pd.DataFrame, read_table: Callable[[str], Prepared]) 
     """The dataset of ``runs`` whose first two principal components show the most.
 
     Three criteria decide, in this order: how many matchers have a run in ``runs``, whether the groups are few enough to be
-    distinguished by the shapes of points, and how large a share of the variance the second component holds. Without a second
-    component, all points would lie on a line.
+    distinguished by the shapes of points, and how large a share of the variance the second component holds. If that share is
+    small, all points lie near a line.
     """
 
     def criteria(dataset: str) -> tuple[int, bool, float]:
@@ -115,5 +115,5 @@ def _add_run_columns(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _round_digits(values: np.ndarray) -> list[float]:
-    """Round to five significant digits: enough for a drawing, and without the last bits, which depend on the LAPACK library."""
+    """Round to five significant digits: enough for a drawing, and few enough to hide rounding errors of LAPACK."""
     return [float(f"{value:.5g}") for value in values]

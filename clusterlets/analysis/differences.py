@@ -9,13 +9,14 @@ import pandas as pd
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance.manifest import APPROXIMATE, group_of, hashes
 
-#: How far two numbers may differ in results of SciPy, and in the projection, which has five digits and comes from LAPACK.
+#: How far two numbers may differ in results of SciPy, and in the projection, which comes from LAPACK and has five digits.
 TOLERANCE, TOLERANCE_OF_PROJECTION = 1e-9, 1e-4
 PRESENT, ABSENT = "present", "absent"
-WHOLE = "all"  # stands for the row's key if a whole column is missing, and for the column's name if a whole row is
+WHOLE = "all"  # as the row if a whole column is missing, as the column if a whole row is missing, and as both for a whole file
 
-# A table of differences has one row for each cell that differs: file, key of the row, column, both values as text, their
-# distance, and the distance as a share of the larger value. The last two are NaN if one of the values is not a number.
+#: Columns of a table of differences, which has one row for each cell that differs. ``row`` is the key of the cell's row,
+#: ``reference`` and ``run`` are its values as text, ``difference`` is their distance, and ``share`` is this distance divided by
+#: the larger value. The last two are NaN if one of the values is not a number.
 COLUMNS = ["file", "row", "column", "reference", "run", "difference", "share"]
 _SIDES = ["reference", "run"]
 
@@ -31,7 +32,7 @@ _DATASET_LISTS = ("settings.datasets", "settings.exclude")
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a CSV file as text, so that every digit is kept; the cells that a short line lacks are empty."""
+    """Read a CSV file as text, so that every digit is kept. Missing cells at the end of a short line are empty."""
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False).fillna("")
     except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
@@ -69,7 +70,7 @@ def compare_tables(file: str, reference: pd.DataFrame, run: pd.DataFrame, tolera
 
 
 def _key_columns(reference: pd.DataFrame, run: pd.DataFrame) -> list[str]:
-    """The leading columns that identify the rows of both tables, without redundant ones; empty if no columns identify them."""
+    """The leading columns that identify the rows of both tables, without redundant ones. Empty if not even all columns do."""
 
     def identify_rows(columns: list[str]) -> bool:
         return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, run))
@@ -83,7 +84,7 @@ def _key_columns(reference: pd.DataFrame, run: pd.DataFrame) -> list[str]:
 
 
 def _stack_cells(table: pd.DataFrame, keys: list[str]) -> pd.Series:
-    """All values of a table, indexed by the key of the row (without ``keys``, its line number) and the name of the column."""
+    """All values of a table, by row and column. A row is named by its values of ``keys`` or, without keys, by its line."""
     row_keys = table[keys].agg(", ".join, axis=1) if keys and len(table) else [f"line {row + 2}" for row in range(len(table))]
     table = table.set_axis(pd.Index(row_keys, name="row"), axis=0).rename_axis(columns="column")
     return pd.Series(table.stack(future_stack=True))
@@ -99,7 +100,7 @@ def _lone_differences(cells: pd.DataFrame, level: str) -> pd.DataFrame:
 def compare_manifests(reference: Mapping, run: Mapping) -> list[tuple[str, str, str]]:
     """What differs between two manifests, apart from the files: name, value in the reference, value in the run.
 
-    A dataset that only one of them has counts once, as a difference in the list of datasets of the settings.
+    A dataset that only one of them has is one difference: that of the lists of datasets in the settings.
     """
     shared = reference["datasets"].keys() & run["datasets"].keys()
     differing = []
@@ -150,7 +151,7 @@ def compare_hashes(reference: Mapping, run: Mapping, files: Iterable[str]) -> di
     """Compare ``files`` by hash: lists of those that are ``same``, ``different``, ``reference only`` and ``run only``."""
     files = list(files)
     reference_hashes, run_hashes = (
-        {file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, run))
+        {file: digests[file] for file in files if file in digests} for digests in (hashes(reference), hashes(run))
     )
     return {
         "same": [file for file in reference_hashes if run_hashes.get(file) == reference_hashes[file]],

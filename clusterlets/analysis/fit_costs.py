@@ -11,9 +11,7 @@ _CONFIGURATION = COLUMNS[:4]
 
 
 def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Median time and largest memory of the fits of each configuration, with :data:`COLUMNS`.
-
-    This is the table ``accounts/leaderboard_costs.csv``.
+    """Median time and largest memory of the fits of each configuration: ``accounts/leaderboard_costs.csv``, :data:`COLUMNS`.
 
     ``fits`` has one row per fit, like ``accounts/fits.csv``; a fit that was stopped counts with the time until it was stopped.
     ``grids`` are the grids of the resolved configuration. The names of methods are those of the leaderboard, so a fit with

@@ -1,7 +1,7 @@
 """Clusterlets compared with FRAC and the controls, with no advantage from luck or from more configurations to choose from.
 
-Table 4 compares the best of a thousand runs of Clusterlets with the best of fifty of FRAC. Here configurations are chosen on
-some seeds and scored on others, and the expected best is taken over equally many configurations of each method.
+Table 4 compares the best of a thousand runs of Clusterlets with the best of fifty runs of FRAC. Here, configurations are chosen
+on some seeds and scored on others. And the best of each method is the expected best of equally many configurations.
 """
 
 from collections.abc import Iterator, Sequence
@@ -69,12 +69,14 @@ def _scored_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best_of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
-    """For each dataset and method, the best run, and the expected best of an equal number of configurations of each method."""
+    """For each dataset and method, the best run, and the expected best of equally many configurations of each method."""
     best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
     groups = best.groupby(_KEYS)["deviation_mean"]
     rows = groups.agg(configurations="size", best_run="min", values=list).reset_index()
     rows["drawn"] = rows.groupby("dataset")["configurations"].transform("min")
-    rows["expected_best"] = [expected_minimum(*pair) for pair in zip(rows["values"], rows["drawn"], strict=True)]
+    rows["expected_best"] = [
+        expected_minimum(values, n_drawn) for values, n_drawn in zip(rows["values"], rows["drawn"], strict=True)
+    ]
     return rows.drop(columns="values")
 
 

@@ -1,9 +1,9 @@
 """How reliably each method keeps a limit on unfairness, and at what price.
 
-A block is a table with sensitive groups and a k. A run *keeps the limit* if it has exactly k clusters and the largest deviation
-of every cluster is within the limit. The first half of the seeds chooses a configuration of each method for each limit: the
-one whose runs keep the limit most often, and if several do so equally often, the one with the lowest median price. The other
-half of the seeds scores this configuration: it keeps the limit if all its runs do.
+A block is a table with sensitive groups and a k. A run *keeps the limit* if it has exactly k clusters and no cluster deviates
+by more than the limit. The first half of the seeds chooses a configuration of each method for each limit: the one whose runs
+keep the limit most often. If several are tied, the one with the lowest median price is chosen. The other half of the seeds
+scores this configuration: it keeps the limit if all its runs do.
 
 Each method gets two numbers, which are never combined: its **reliability**, which is the share of blocks in which it keeps the
 limit, and its **price** in these blocks. Neither depends on which other methods take part, so adding or removing a method never
@@ -21,20 +21,19 @@ from clusterlets.analysis import selection
 
 #: Limits on the largest deviation of a cluster.
 LIMITS = (0.01, 0.02, 0.05, 0.1)
-#: A deviation may be above a limit by this much, because of rounding. A deviation is the difference between a group's share n/m
-#: in a cluster of m rows and its share N/M in a table of M rows, and a limit is a decimal p/100 or p/1000. If a deviation and a
-#: limit differ, they differ by at least 1 / (1000 m M). Up to 100,000 rows, this is no less than the tolerance. Rounding errors
-#: are below 1e-15. So comparisons are as exact as with whole numbers.
+#: A deviation may be above a limit by this much, because of rounding errors, which are below 1e-15. The tolerance never hides a
+#: real difference: a deviation is a difference n/m - N/M of shares in a cluster of m rows and a table of M rows, and a limit is
+#: p/1000. Unless they are equal, they differ by at least 1 / (1000 m M), which is 1e-13 for 100,000 rows.
 TOLERANCE = 1e-13
 #: The number of bootstrap draws of tables, and the share of the draws that an interval holds.
 DRAWS, COVERAGE = 2000, 0.95
 #: `tune` tries at most this many configurations of a method; from a larger grid it takes evenly spaced ones.
-TRIED = 3
+MAX_TRIED = 3
 
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
-#: The kinds of outputs. Only methods are ranked. Controls and second outputs are shown next to them. A second output, such as
-#: FRAC (nearest), claims no fairness. The matchers of Clusterlets choose their own number of clusters, so they have their own
-#: blocks.
+#: The kinds of outputs. Only methods are ranked; controls and second outputs are shown next to them. A second output of a
+#: method, such as FRAC (nearest), claims no fairness. The matchers of Clusterlets choose their own number of clusters, so they
+#: have their own blocks.
 KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
 KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
 
@@ -60,6 +59,7 @@ PAIRS = [
     *("reliability_difference", "difference_low", "difference_high", "told_apart"),
 ]
 
+_METHOD_IN_BLOCK = [*BLOCK, "method"]
 _PRICE_DECIMALS = 9  # of the prices in the points, from which all other tables follow
 _TABLE_DECIMALS = 6  # of all numbers in the other tables
 _PROVER = "fair-limit"  # its status infeasible proves that no clustering keeps the limit
@@ -74,8 +74,7 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
     ``runs`` are those of ``runs.csv``, with any status. ``kinds`` maps the name of a method in ``runs`` to its kind (by default
     a method), and ``starts`` maps it to the number of starts from which a run keeps the best (by default 1).
     ``deviation_max`` is the largest deviation in any single sensitive column. ``k`` is the requested number of clusters or, for
-    a matcher, of clusterlets in each group. With fewer than two seeds the result is empty, because one half chooses and the
-    other scores.
+    a matcher, of clusterlets in each group. The result is empty with fewer than two seeds, which cannot be split into halves.
     """
     if runs["seed"].nunique() < 2:
         return pd.DataFrame(columns=POINTS)
@@ -113,14 +112,16 @@ def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
 
 
 def is_choosing_seed(seeds: pd.Series) -> pd.Series:
-    """Which seeds are in the first half, the one that chooses. If the number of seeds is odd, the scoring half is larger."""
+    """Which seeds are in the first half, which chooses. If the number of seeds is odd, the scoring half is larger."""
     values = np.sort(seeds.unique())
     return seeds.isin(values[: len(values) // 2])
 
 
 def spread_positions(size: int) -> list[int]:
-    """At most :data:`TRIED` positions out of ``size``: the first, the last, and evenly spaced ones in between."""
-    return list(range(size)) if size <= TRIED else [number * (size - 1) // (TRIED - 1) for number in range(TRIED)]
+    """At most :data:`MAX_TRIED` positions out of ``size``: the first, the last, and evenly spaced ones in between."""
+    if size <= MAX_TRIED:
+        return list(range(size))
+    return [number * (size - 1) // (MAX_TRIED - 1) for number in range(MAX_TRIED)]
 
 
 def is_on_front(scores: pd.DataFrame) -> pd.Series:
@@ -136,10 +137,10 @@ def is_on_front(scores: pd.DataFrame) -> pd.Series:
 def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
     """The chosen configuration of each method in each block for each limit, and how it scores: ``results/leaderboard.csv``.
 
-    ``run_points`` is a frame from :func:`points`. The result has :data:`COLUMNS`. Where ``fair-limit`` proves that a limit is
-    infeasible in a block, the block is left out under this limit. A matcher of Clusterlets has a block if one of its
-    configurations has runs with k clusters in both halves of the seeds. ``price`` is the median over the scoring runs, ``runs``
-    counts these runs, and ``kept`` those of them that keep the limit.
+    ``run_points`` is a frame from :func:`points`. The result has :data:`COLUMNS`. A block is left out under a limit that
+    ``fair-limit`` proves to be infeasible there. A matcher of Clusterlets has a block if one of its configurations has runs
+    with k clusters in both halves of the seeds. ``price`` is the median over the scoring runs, ``runs`` counts these runs, and
+    ``kept`` counts those that keep the limit.
     """
     runs = _in_blocks(run_points)
     boards = [_board_for_limit(limit, runs, infeasible_blocks(run_points, limit)) for limit in LIMITS]
@@ -194,7 +195,7 @@ def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
-    """Blocks in which no clustering can keep the limit, because this limit, or a larger one, is proved infeasible there."""
+    """Blocks in which this limit, or a larger one, was proved to be infeasible."""
     proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
     proved_limits = proofs["parameters"].astype(str).str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
     return pd.MultiIndex.from_frame(proofs.loc[proved_limits >= limit, BLOCK])
@@ -204,10 +205,32 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
     runs = runs[~pd.MultiIndex.from_frame(runs[BLOCK]).isin(infeasible)]
     runs = runs.assign(keeps=runs["exact"] & (runs["deviation_max"] <= limit + TOLERANCE))
     runs["kept_price"] = runs["price"].where(runs["keeps"])
-    per_method = [*BLOCK, "method"]
-    halves = {chooses: half.groupby([*per_method, "parameters"], sort=False) for chooses, half in runs.groupby("chooses")}
-    if len(halves) < 2:
+    candidates = _candidates(runs)
+    if candidates.empty:
         return pd.DataFrame(columns=COLUMNS)
+    ranked = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
+    best = ranked.drop_duplicates(_METHOD_IN_BLOCK)  # if tied, the first in the grid's order
+    methods = runs.groupby(_METHOD_IN_BLOCK, sort=False).agg(
+        kind=("kind", "first"),
+        starts=("starts", "first"),
+        statuses=("status", lambda column: count_statuses(column[column != "ok"])),
+        any_ok=("status", lambda column: bool((column == "ok").any())),
+    )
+    n_tried = candidates.groupby(_METHOD_IN_BLOCK).size().rename("tried")
+    rows = methods.join(n_tried, how="inner").reset_index()
+    rows = rows.merge(best.drop(columns=["share", "median_kept_price"]), how="left", on=_METHOD_IN_BLOCK)
+    is_chosen = rows["parameters"].notna()
+    conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
+    rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
+    return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
+
+
+def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
+    """The configurations with runs in both halves of the seeds, with how they do in each half."""
+    per_configuration = [*_METHOD_IN_BLOCK, "parameters"]
+    halves = {chooses: half.groupby(per_configuration, sort=False) for chooses, half in runs.groupby("chooses")}
+    if len(halves) < 2:
+        return pd.DataFrame()
     choosing_half = halves[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
     scoring_half = halves[False].agg(
         price=("price", "median"),
@@ -218,22 +241,7 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
         deviation_max=("deviation_max", "max"),
         smallest=("smallest", "min"),
     )
-    candidates = choosing_half.join(scoring_half, how="inner").reset_index()
-    ranked = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
-    best = ranked.drop_duplicates(per_method)  # if tied, the first in the grid's order
-    methods = runs.groupby(per_method, sort=False).agg(
-        kind=("kind", "first"),
-        starts=("starts", "first"),
-        statuses=("status", lambda column: count_statuses(column[column != "ok"])),
-        any_ok=("status", lambda column: bool((column == "ok").any())),
-    )
-    n_tried = candidates.groupby(per_method).size().rename("tried")
-    rows = methods.join(n_tried, how="inner").reset_index()
-    rows = rows.merge(best.drop(columns=["share", "median_kept_price"]), how="left", on=per_method)
-    is_chosen = rows["parameters"].notna()
-    conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
-    rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
-    return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
+    return choosing_half.join(scoring_half, how="inner").reset_index()
 
 
 def count_statuses(statuses: pd.Series) -> str:
@@ -255,22 +263,27 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
-    rows, draws = [], _draws_of_tables(board)
+    draws = _draws_of_tables(board)
+    rows = []
     for (limit, method), blocks in board.groupby(["limit", "method"], sort=False):
         kept = blocks[blocks["outcome"] == KEEPS]
         prices = kept["price"].to_numpy(float)
-        weights, all_weights = (draws[tables_of(part)].to_numpy() for part in (kept, blocks))
-        reliabilities = _share(weights.sum(axis=1), all_weights.sum(axis=1))
+        kept_weights, weights = (draws[tables_of(part)].to_numpy() for part in (kept, blocks))
+        reliabilities = _divide(kept_weights.sum(axis=1), weights.sum(axis=1))
         rows.append(
             {
-                **{"limit": limit, "method": method, "kind": blocks["kind"].iloc[0], "blocks": len(blocks), "kept": len(kept)},
+                "limit": limit,
+                "method": method,
+                "kind": blocks["kind"].iloc[0],
+                "blocks": len(blocks),
+                "kept": len(kept),
                 "reliability": len(kept) / len(blocks),
                 **_interval("reliability", reliabilities),
                 "price": kept["price"].median(),
-                **_interval("price", _weighted_median(prices, weights)),
+                **_interval("price", _weighted_median(prices, kept_weights)),
                 "price_90": _quantile(prices, 0.9),
                 "price_worst": kept["price"].max(),
-                "within": float(_share(blocks["kept"].sum(), blocks["runs"].sum())),
+                "within": float(_divide(blocks["kept"].sum(), blocks["runs"].sum())),
             }
         )
     frame = pd.DataFrame(rows).round(_TABLE_DECIMALS)
@@ -291,7 +304,8 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
     the reliability of ``method`` minus that of ``other``, over all blocks that both have. ``told_apart`` names what differs:
     ``price`` if the interval of the ratio excludes 1, ``reliability`` if the interval of the difference excludes 0, or both.
     """
-    rows, draws = [], _draws_of_tables(board)
+    draws = _draws_of_tables(board)
+    rows = []
     for limit, blocks in board.groupby("limit"):
         outcomes = {method: part.set_index(BLOCK) for method, part in blocks.groupby("method")}
         kinds = {method: part["kind"].iloc[0] for method, part in outcomes.items()}
@@ -311,20 +325,22 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
     prices, other_prices = (part["price"].to_numpy(float)[both] for part in (rows, other_rows))
     log_ratios = log(prices) - log(other_prices)
     weights = draws[tables_of(rows.reset_index())].to_numpy()
-    ratios = exp(_share(_total(weights[:, both] * log_ratios), weights[:, both].sum(axis=1)))
+    ratios = exp(_divide(_total(weights[:, both] * log_ratios), weights[:, both].sum(axis=1)))
     advantage = keeps.astype(int) - other_keeps  # 1 or -1 if only one of the two keeps the limit
-    differences = _share(_total(weights * advantage), weights.sum(axis=1))
+    differences = _divide(_total(weights * advantage), weights.sum(axis=1))
     ratio, difference = _interval("ratio", ratios), _interval("difference", differences)
     differs = {
         "reliability": difference["difference_low"] > 0 or difference["difference_high"] < 0,
         "price": ratio["ratio_low"] > 1 or ratio["ratio_high"] < 1,
     }
     return {
-        **{"blocks": int(both.sum()), "wins": int((prices < other_prices).sum()), "losses": int((prices > other_prices).sum())},
+        "blocks": int(both.sum()),
+        "wins": int((prices < other_prices).sum()),
+        "losses": int((prices > other_prices).sum()),
         "ties": int((prices == other_prices).sum()),
-        "ratio": float(exp(_share(_total(log_ratios), len(log_ratios)))),
+        "ratio": float(exp(_divide(_total(log_ratios), len(log_ratios)))),
         **ratio,
-        "reliability_difference": float(_share(advantage.sum(), len(advantage))),
+        "reliability_difference": float(_divide(advantage.sum(), len(advantage))),
         **difference,
         "told_apart": " and ".join(name for name, is_different in differs.items() if is_different),
     }
@@ -339,7 +355,7 @@ def tables_of(blocks: pd.DataFrame) -> list[str]:
 
 
 def _draws_of_tables(board: pd.DataFrame) -> pd.DataFrame:
-    """Bootstrap draws of tables, one draw per row: how often each table occurs if as many tables are drawn with replacement."""
+    """Bootstrap draws of tables, with replacement: how often each table (column) occurs in each draw (row)."""
     tables = list(dict.fromkeys(tables_of(board)))
     indices = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables))) if tables else np.zeros((DRAWS, 0))
     counts = (indices[:, :, None] == np.arange(len(tables))).sum(axis=1)
@@ -351,14 +367,15 @@ def _total(values: np.ndarray) -> np.ndarray:
     return np.cumsum(values, axis=-1)[..., -1] if values.shape[-1] else np.zeros(values.shape[:-1])
 
 
-def _share(part, whole) -> np.ndarray:
-    """``part / whole``, or NaN where ``whole`` is 0."""
-    return np.asarray(part, dtype=float) / np.where(np.asarray(whole) > 0, whole, np.nan)
+def _divide(sums, weights) -> np.ndarray:
+    """``sums / weights``, or NaN where a weight is 0."""
+    return np.asarray(sums, dtype=float) / np.where(np.asarray(weights) > 0, weights, np.nan)
 
 
 def _interval(name: str, values: np.ndarray) -> dict[str, float]:
-    """The ends of the interval that holds the middle :data:`COVERAGE` of the values of all draws, without missing values."""
-    values, tail = values[~np.isnan(values)], (1 - COVERAGE) / 2
+    """The ends of the interval that holds the middle :data:`COVERAGE` of the values; draws without a value are left out."""
+    values = values[~np.isnan(values)]
+    tail = (1 - COVERAGE) / 2
     return {f"{name}_low": _quantile(values, tail), f"{name}_high": _quantile(values, 1 - tail)}
 
 
@@ -370,7 +387,7 @@ def _quantile(values: np.ndarray, share: float) -> float:
 def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, exclusive: bool = False) -> np.ndarray:
     """For each row of weights (m, n), the smallest of the values (n,) up to which at least ``share`` of the weight lies.
 
-    With ``exclusive``, more than ``share`` of the weight must lie there.
+    With ``exclusive``, it is the smallest value up to which more than ``share`` of the weight lies.
     """
     if not len(values):
         return np.full(len(weights), np.nan)

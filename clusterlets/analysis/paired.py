@@ -16,8 +16,8 @@ from clusterlets.text import counted, decimal, significant
 BEST_RUNS, PLANNED = "best_runs", "planned"
 #: The samples that get intervals and probabilities. Their blocks are datasets; ``ALL_METHODS`` includes the matchers.
 SAMPLES = (ALL_METHODS, BEST_RUNS)
-#: Comparisons that are the same for every run of the workflow, as (sample, method, other method). There are only a few, so
-#: that the test still has power with ten datasets after Holm's correction.
+#: Comparisons that are the same for every run of the workflow, as (sample, method, other method). There are few of them, so
+#: that the test has power after Holm's correction even with ten datasets.
 PLANNED_COMPARISONS = (
     *((WITH_CONTROLS, matcher, "random") for matcher in selection.PAPER_NAMES.values()),
     (BEST_RUNS, "Clusterlets", "FRAC (fair)"),
@@ -37,8 +37,8 @@ _INTERVAL_COLUMNS = ["ranking", "method", "over", "blocks", "floored", "ratio", 
 def samples(runs: pd.DataFrame, rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
     """The samples to test, by name: mean deviations, blocks x methods, of complete blocks only.
 
-    There is one sample for each ranking, and one for the best runs. A best run is that of one dataset and one method in
-    ``selection.METHODS``, controls included, chosen as in table 4.
+    There is one sample for each ranking. One more, :data:`BEST_RUNS`, holds the best run of each method in
+    ``selection.METHODS``, controls included, on each dataset, chosen as in table 4.
     """
     best_runs = selection.best_runs(runs).pivot(index="dataset", columns="method", values="deviation_mean")
     best_runs = best_runs[[name for name in selection.METHODS if name in best_runs]].rename_axis(columns=None).dropna()
@@ -73,19 +73,19 @@ def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd
 
 
 def count_pairs_apart(ranking: Ranking) -> tuple[int, str]:
-    """How many pairs of a ranking's methods differ at level :data:`ALPHA`, and how many each test finds, as text.
+    """How many pairs of a ranking's methods differ at level :data:`ALPHA`, and a text with the number that each test finds.
 
-    The whole project uses this rule: a pair differs if Nemenyi's test, or Wilcoxon's with Holm's correction, is significant.
+    A pair differs if Nemenyi's test, or Wilcoxon's with Holm's correction, is significant. The whole project uses this rule.
     """
     tests = wilcoxon({ranking.name: ranking.complete})
-    pair_tables = {
-        "Nemenyi's test": ranking.pairs[ranking.pairs["p_value"] < ALPHA],
-        "Wilcoxon's with Holm's correction": tests[tests["p_holm"] < ALPHA],
-    }
-    pairs_by_test = {test: set(map(frozenset, table[["better", "worse"]].to_numpy())) for test, table in pair_tables.items()}
-    return len(frozenset().union(*pairs_by_test.values())), ", ".join(
-        f"{len(pairs)} by {test}" for test, pairs in pairs_by_test.items()
-    )
+    by_nemenyi = _set_of_pairs(ranking.pairs[ranking.pairs["p_value"] < ALPHA])
+    by_wilcoxon = _set_of_pairs(tests[tests["p_holm"] < ALPHA])
+    by_test = f"{len(by_nemenyi)} by Nemenyi's test, {len(by_wilcoxon)} by Wilcoxon's with Holm's correction"
+    return len(by_nemenyi | by_wilcoxon), by_test
+
+
+def _set_of_pairs(pairs: pd.DataFrame) -> set[frozenset[str]]:
+    return set(map(frozenset, pairs[["better", "worse"]].to_numpy()))
 
 
 def describe_pairs_apart(ranking: Ranking) -> str:
@@ -96,7 +96,7 @@ def describe_pairs_apart(ranking: Ranking) -> str:
 
 
 def smallest_possible_p(n_blocks: int, n_pairs: int) -> float:
-    """The smallest p that a pair can have after Holm's correction: that of a method that is ahead in every block."""
+    """The smallest p that a pair can have after Holm's correction: the one if a method is ahead in every block."""
     return min(1.0, n_pairs / 2 ** (n_blocks - 1))
 
 
@@ -129,9 +129,9 @@ def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def mean_ratio(values: pd.Series, other_values: pd.Series) -> tuple[int, int, float, float, float]:
     """Geometric mean over n blocks of the ratio of two methods' mean deviations (n,), with a t interval of its logarithm.
 
-    A deviation below ``FLOOR`` counts as ``FLOOR``, so that zeros have a ratio; two such deviations have the ratio 1. Returns
-    the number of blocks, the number of blocks with a deviation below ``FLOOR``, the ratio (NaN without blocks), and the ends of
-    the interval (NaN for fewer than two blocks).
+    A deviation below ``FLOOR`` counts as ``FLOOR``, so that zeros have a ratio. Returns the number of blocks, the number of
+    blocks with a deviation below ``FLOOR``, the ratio (NaN without blocks), and the ends of the interval (NaN for fewer than
+    two blocks).
     """
     pair = np.column_stack([values, other_values]).astype(float)
     n_floored = int((pair < FLOOR).any(axis=1).sum())
@@ -139,7 +139,8 @@ def mean_ratio(values: pd.Series, other_values: pd.Series) -> tuple[int, int, fl
     log_ratios = logs[:, 0] - logs[:, 1]
     n_blocks = len(log_ratios)
     if n_blocks < 2:
-        return n_blocks, n_floored, float(np.exp(log_ratios.mean())) if n_blocks else np.nan, np.nan, np.nan
+        ratio = float(np.exp(log_ratios.mean())) if n_blocks else np.nan
+        return n_blocks, n_floored, ratio, np.nan, np.nan
     mean, standard_error = log_ratios.mean(), log_ratios.std(ddof=1) / np.sqrt(n_blocks)
     half_width = standard_error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
     return n_blocks, n_floored, float(np.exp(mean)), float(np.exp(mean - half_width)), float(np.exp(mean + half_width))
@@ -220,5 +221,5 @@ def _describe_ratio(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) ->
 
 
 def _show_probability(value: float) -> str:
-    """Format with three decimals; near 0 and 1 give a bound, because the number comes from random draws."""
+    """Three decimals, or a bound near 0 and 1, because the number comes from random draws."""
     return "below 0.001" if value < 0.001 else "above 0.999" if value > 0.999 else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Do the methods differ by more than chance? Friedman's test and Nemenyi's critical difference (Demsar 2006)."""
+"""Whether the methods differ by more than chance: Friedman's test and Nemenyi's critical difference (Demsar 2006)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,13 @@ _BLOCK_COLUMNS = ["dataset", "k", "seed"]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Methods ranked within blocks by mean deviation; rank 1 is the best, in every table, figure and sentence.
+    """Methods ranked within blocks by mean deviation; rank 1 is the best.
 
     ``values`` are mean deviations, blocks x methods, NaN where a method has no result; only complete blocks are ranked.
     ``mean_ranks`` is indexed by method, with the best first. ``statistic`` and ``p_value`` are those of Friedman's test, and
-    ``critical_difference`` is that of Nemenyi's. If they cannot be computed, they are NaN and ``obstacle`` says why. ``pairs``
-    has one row for each pair of methods, the better method first: difference of mean ranks, Nemenyi's p, whether p < .05.
+    ``critical_difference`` is that of Nemenyi's. If these three cannot be computed, they are NaN, and ``obstacle`` says why.
+    ``pairs`` has one row for each pair of methods, with the better one first: their difference of mean ranks, Nemenyi's p, and
+    whether it is significant.
     """
 
     name: str
@@ -78,17 +79,17 @@ class Ranking:
 
 
 def rank_all(runs: pd.DataFrame) -> list[Ranking]:
-    """The rankings of the report: matchers (figure 1), matchers with controls, all methods, and a check with smaller blocks.
+    """The rankings of the report: matchers (figure 1), matchers with controls, all methods, and matchers in smaller blocks.
 
-    A method with results on fewer than half of the datasets is left out of the ranking of all methods, because most blocks
-    would be incomplete with it. The title of the ranking says so.
+    The ranking of all methods leaves out methods with results on fewer than half of the datasets: with them, most blocks would
+    be incomplete. The title of the ranking names them.
     """
     runs = selection.ok(runs)
     names, is_matcher = selection.names(runs), runs["matcher"].notna()
     matchers = selection.in_order(names[is_matcher], selection.PAPER_NAMES.values())
     others = selection.in_order(names[~is_matcher], selection.METHODS)
-    mean_deviations = blocks(runs, matchers + others, ["dataset"])
-    sparse_methods = [name for name in mean_deviations if mean_deviations[name].notna().mean() < 0.5]
+    all_deviations = blocks(runs, matchers + others, ["dataset"])
+    sparse_methods = [name for name in all_deviations if all_deviations[name].notna().mean() < 0.5]
     left_out = f", without {', '.join(sparse_methods)} (results on fewer than half of the datasets)" if sparse_methods else ""
     return [
         rank("matchers", "Matchers, blocks are datasets", blocks(runs, matchers, ["dataset"])),
@@ -97,7 +98,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
             "Matchers with the controls k-means and random, blocks are datasets",
             blocks(runs, [*matchers, *CONTROLS], ["dataset"]),
         ),
-        rank(ALL_METHODS, f"All methods{left_out}, blocks are datasets", mean_deviations.drop(columns=sparse_methods)),
+        rank(ALL_METHODS, f"All methods{left_out}, blocks are datasets", all_deviations.drop(columns=sparse_methods)),
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",
@@ -107,7 +108,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
 
 
 def blocks(runs: pd.DataFrame, methods: Iterable[str], by: list[str]) -> pd.DataFrame:
-    """The mean deviation averaged over a method's runs in a block, blocks x methods. The columns ``by`` define the blocks."""
+    """The mean deviation of each method in each block, averaged over runs: blocks x methods. ``by`` defines the blocks."""
     runs = runs.assign(name=selection.names(runs))
     runs = runs[runs["name"].isin(list(methods))]
     values = runs.pivot_table(index=by, columns="name", values="deviation_mean", aggfunc="mean", dropna=True)
@@ -205,9 +206,19 @@ def from_tables(summary: pd.DataFrame, blocks: pd.DataFrame, ranks: pd.DataFrame
         block_rows, rank_rows, pair_rows = (table[table["ranking"] == row["ranking"]] for table in (blocks, ranks, pairs))
         index = [column for column in _BLOCK_COLUMNS if block_rows[column].notna().any()]
         values = block_rows.pivot(index=index or "dataset", columns="method", values="deviation_mean").rename_axis(columns=None)
-        values, mean_ranks = values[list(block_rows["method"].unique())], rank_rows.set_index("method")["mean_rank"]
-        tests = row["friedman_chi2"], row["p_value"], row["critical_difference"]
-        rankings.append(Ranking(row["ranking"], row["title"], values, mean_ranks, *tests, pair_rows, row["not_computed"]))
+        rankings.append(
+            Ranking(
+                name=row["ranking"],
+                title=row["title"],
+                values=values[list(block_rows["method"].unique())],
+                mean_ranks=rank_rows.set_index("method")["mean_rank"],
+                statistic=row["friedman_chi2"],
+                p_value=row["p_value"],
+                critical_difference=row["critical_difference"],
+                pairs=pair_rows,
+                obstacle=row["not_computed"],
+            )
+        )
     return rankings
 
 
@@ -229,11 +240,9 @@ def describe(ranking: Ranking) -> str:
 
 
 def format_p(p_value: float) -> str:
-    """A p-value with its relation: ``= 0.012``, or ``< 1e−9`` where digits would be noise, because the tail is approximated.
-
-    scipy's last bits differ between processors and must not show, so p is first rounded to six digits. Otherwise an exact p of
-    .125, half way between two displayed values, could become .12 on one processor and .13 on another.
-    """
+    """A p-value with its relation: ``= 0.012``, or ``< 1e−9`` if it is not above :data:`MIN_P`."""
+    # Rounded to six digits first, because scipy's last bits differ between processors: an exact p of .125 could otherwise be
+    # shown as .12 on one processor and as .13 on another.
     return "< 1e−9" if p_value <= MIN_P else f"= {significant(float(f'{p_value:.6g}'))}"
 
 
@@ -242,9 +251,8 @@ def compare_with_random(ranking: Ranking) -> str:
     ranks = ranking.mean_ranks
     if "random" not in ranks or ranking.obstacle:
         return ""
-    ahead, behind = (
-        ", ".join(ranks.index[is_listed]) or "none" for is_listed in (ranks < ranks["random"], ranks > ranks["random"])
-    )
+    ahead = ", ".join(ranks.index[ranks < ranks["random"]]) or "none"
+    behind = ", ".join(ranks.index[ranks > ranks["random"]]) or "none"
     return f"Ahead of the random partition: {ahead}; behind it: {behind}."
 
 
@@ -259,7 +267,7 @@ ASSUMPTIONS = (
 
 
 def describe_missing(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
-    """Which of the paper's datasets have no block, and which blocks were left out and why, in two sentences."""
+    """Two sentences: which of the paper's datasets have no block, and which blocks were left out."""
     present = set(ranking.values.index.get_level_values("dataset"))
     missing = [name for name in datasets_of_paper if name not in present]
     left_out = first_of([f"{block} (no {methods})" for block, methods in ranking.incomplete.items()], _MAX_LISTED_BLOCKS)

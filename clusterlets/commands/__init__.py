@@ -6,16 +6,16 @@ import clusterlets.installation  # noqa: F401
 
 #: The line that ``clusterlets --help`` shows for each command.
 PURPOSES = {
-    "cluster": "a fair clustering of your own table",
-    "tune": "the best clustering of your own table that is known within a limit",
-    "assign": "new rows in the clusters of a saved clustering",
-    "export": "the clusters of any run of the grid, row by row",
-    "rank": "where a method of your own stands in the leaderboard",
-    "datasets": "a configuration's datasets, which are prepared, and what its grid costs",
-    "why": "what would run again, and why",
+    "cluster": "cluster your own table fairly",
+    "tune": "find the cheapest clustering of your own table within a limit",
+    "assign": "assign new rows to the clusters of a saved clustering",
+    "export": "write the clusters of any run of the grid, row by row",
+    "rank": "place a method of your own in the leaderboard",
+    "datasets": "list a configuration's datasets, and estimate what its grid costs",
+    "why": "explain what would run again, and why",
     "verify": "check a results folder against its manifest",
     "compare": "compare a run's numbers with a reference",
-    "archive": "a finished run as one file to deposit",
+    "archive": "pack a finished run into one file to deposit",
 }
 
 

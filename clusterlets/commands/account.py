@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HIGH_PRICE = 2.0
 _MAX_CLUSTERS = 20  # lines about clusters in the listing, and in the part on what stands out
 _MAX_GROUPS = 6  # groups with a column in the listing, and groups that a warning names per cluster
-_MAX_INCOMPLETE = 5  # clusters that a warning names because they lack a group
+_MAX_INCOMPLETE = 5  # clusters without some group that a warning names
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,14 @@ class Account:
 def listing(report: "FairnessReport") -> str:
     """A table with one line per cluster: its size, its deviation, and the share of each group.
 
-    If there are many clusters, only the ones that deviate most are listed. If there are many groups, each line has only the
-    share that is furthest from the table's, and its excess.
+    Of many clusters, only those that deviate most are listed. With many groups, each line has only the share that is furthest
+    from the table's, and by how much it exceeds it.
     """
     clusters, titles = report.clusters, report.composition.names
     n_hidden = max(0, len(clusters) - _MAX_CLUSTERS)
     if n_hidden:
         clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_MAX_CLUSTERS]]
-    sizes, deviations = (clusters[name].map(template.format) for name, template in (("size", "{:,}"), ("deviation", "{:.3f}")))
+    sizes, deviations = clusters["size"].map("{:,}".format), clusters["deviation"].map("{:.3f}".format)
     columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
     shares = clusters.iloc[:, -len(titles) :].to_numpy()
     if len(titles) <= _MAX_GROUPS:
@@ -82,7 +82,7 @@ def listing(report: "FairnessReport") -> str:
 
 
 def worst(report: "FairnessReport") -> str:
-    """One line about the cluster that deviates most (the first if several tie) and its group whose share is furthest off."""
+    """One line about the cluster that deviates most, the first if several tie, and its group with the furthest-off share."""
     # Rounded, because deviations that tie may differ in their last bits.
     cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
     expected = dict(zip(report.composition.names, report.shares.values(), strict=True))[cluster["furthest_off"]]
@@ -93,18 +93,18 @@ def worst(report: "FairnessReport") -> str:
 
 
 def warnings(report: "FairnessReport") -> list[str]:
-    """Warnings about clusters that lack a group and about a price of fairness above :data:`HIGH_PRICE`, each with advice."""
+    """Warnings about clusters that lack a group, and about a price of fairness above :data:`HIGH_PRICE`, each with advice."""
     messages = []
     composition, price = report.composition, report["price_of_fairness"]
-    descriptions = []
+    incomplete = []
     for cluster, counts in zip(composition.clusters, composition.counts, strict=True):
         absent_groups = [name for name, count in zip(composition.names, counts, strict=True) if not count]
-        descriptions += [f"cluster {cluster} has no {', '.join(first_of(absent_groups, _MAX_GROUPS))}"] if absent_groups else []
-    if descriptions:
-        summary = f"{counted(len(descriptions), 'cluster')} {'lacks' if len(descriptions) == 1 else 'lack'} a group"
-        messages.append(
-            f"{summary}: {'; '.join(first_of(descriptions, _MAX_INCOMPLETE))}. Ask for fewer clusters or another method"
-        )
+        if absent_groups:
+            incomplete.append(f"cluster {cluster} has no {', '.join(first_of(absent_groups, _MAX_GROUPS))}")
+    if incomplete:
+        summary = counted(len(incomplete), "cluster lacks a group", "clusters lack a group")
+        clusters = "; ".join(first_of(incomplete, _MAX_INCOMPLETE))
+        messages.append(f"{summary}: {clusters}. Ask for fewer clusters or another method")
     if price > HIGH_PRICE:
         messages.append(
             f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "
@@ -131,7 +131,6 @@ def scores(report: "FairnessReport") -> list[str]:
 
 
 def _price(report: "FairnessReport") -> str:
-    """The line about the price of fairness: the cost compared with plain k-means for the same number of clusters."""
     label, price = "price of fairness  ", report["price_of_fairness"]
     if np.isnan(report["kmeans_cost"]):
         return f"{label}not defined where clusters overlap"

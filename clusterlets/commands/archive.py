@@ -16,11 +16,11 @@ from clusterlets.text import counted
 
 
 def main(arguments: list[str]) -> int:
-    """Pack a finished run as a Workflow Run RO-Crate, and have it validated before it gets its name.
+    """Pack a finished run as a Workflow Run RO-Crate, validate it, and write it to a file.
 
-    It holds the workflow at the commit of the run, your configuration, the files of your own methods, the results that the
-    manifest promises, and what the run came from: software, settings, raw data by address and checksum. Raw data themselves
-    are left out, as their licences differ.
+    The crate holds the workflow at the commit of the run, your configuration, the files of your own methods, and the results
+    that the manifest promises. It also describes the software, the settings, and the raw data by address and checksum. The raw
+    data themselves are left out, because their licences differ.
     """
     parser = cli.parser("archive", main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
@@ -43,32 +43,42 @@ def main(arguments: list[str]) -> int:
     table_paths = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
     run_inputs = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *table_paths]
     cli.refuse_files({"-o": output}, [("a file that the run was made from", path) for path in run_inputs])
+    _require_libraries(options.results)
+    source_files, result_files = packing.source_files(run.provenance["source"]), packing.result_files(run)
+    metadata = json.dumps(crate.describe_run(run, source_files, user_files, result_files), indent=1).encode()
+    files: dict[str, bytes | Path] = {crate.NAME: metadata, **source_files, **user_files, **result_files}
+    content = packing.pack(files)
+    _validate(content)
+    if output == cli.STANDARD_OUTPUT:
+        sys.stdout.buffer.write(content)
+    else:
+        with cli.writing(output):
+            write_bytes(output, content)
+    stream = cli.stream_for_people(output)
+    print(
+        f"{output}: {counted(len(files), 'file')}, {len(content) / 1e6:.1f} MB, valid by {crate.PROFILE}. "
+        f"Ready to deposit, as run by {options.agent}.",
+        file=stream,
+    )
+    for dataset, personal_data in packing.personal_contents(run).items():
+        print(f"Of your table {dataset} it holds {personal_data}. May these be public?", file=stream)
+    return 0
+
+
+def _require_libraries(results: Path) -> None:
     missing_libraries = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing_libraries:
         raise ClusterletsError(
-            f"The library {missing_libraries[0]} is not installed. `make archive RESULTS={options.results}` sets it up and "
-            "runs this command; in an environment of your own, run `pip install '.[archive]'` in a checkout."
+            f"The library {missing_libraries[0]} is not installed. `make archive RESULTS={results}` sets it up and runs this "
+            "command; in an environment of your own, run `pip install '.[archive]'` in a checkout."
         )
-    source_files, result_files = packing.source_files(run.provenance["source"]), packing.result_files(run)
-    metadata = json.dumps(crate.describe_run(run, source_files, user_files, result_files), indent=1).encode()
-    content = packing.pack({crate.NAME: metadata, **source_files, **user_files, **result_files})
+
+
+def _validate(content: bytes) -> None:
+    """Raise ClusterletsError if the bytes are no valid crate."""
     with tempfile.TemporaryDirectory() as folder:
         crate_file = Path(folder) / "run.crate.zip"
         crate_file.write_bytes(content)
         problems = crate.faults(crate_file)
     if problems:
         raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate.PROFILE}:", *problems]))
-    if output == cli.STANDARD_OUTPUT:
-        sys.stdout.buffer.write(content)
-    else:
-        with cli.writing(output):
-            write_bytes(output, content)
-    # The 1 counts the crate's metadata file.
-    print(
-        f"{output}: {counted(len(source_files) + len(user_files) + len(result_files) + 1, 'file')}, "
-        f"{len(content) / 1e6:.1f} MB, valid by {crate.PROFILE}. Ready to deposit, as run by {options.agent}.",
-        file=cli.stream_for_people(output),
-    )
-    for dataset, personal_data in packing.personal_contents(run).items():
-        print(f"Of your table {dataset} it holds {personal_data}. May these be public?", file=cli.stream_for_people(output))
-    return 0

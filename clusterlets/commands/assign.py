@@ -19,10 +19,10 @@ examples:
   clusterlets assign people.json new.csv -o labels.csv --save people.json
       the file then counts these rows too
 
-New rows get clusters near the cheapest with which old and new rows together keep what the method guarantees, by the shares of
-the table that was clustered. The centres stay. If that is not possible, the command says so, and still ends with 0.
-The new table needs the same columns, in any order. The file of -o has the columns row (from 0) and cluster, as that of
-`cluster`, and between them the one that --id names.
+New rows get near clusters, such that old and new rows together keep what the method guarantees. The centres do not move, and
+the shares are those of the table that was clustered. If the guarantee cannot be kept, the command says so, and ends with 0.
+The new table needs the same columns, in any order. The file that -o names has the columns row (counted from 0) and cluster. The
+column that --id names comes between them.
 """
 
 
@@ -38,7 +38,10 @@ def main(arguments: list[str]) -> int:
     if clustering.feature_names is None:
         raise ClusterletsError(f"{options.model} does not name its features; assign its rows in Python.")
     X, sensitive_values, notes, rows = user_table.read_rows(
-        *(options.table, [str(name) for name in clustering.sensitive_names], clustering.feature_names, options.separator),
+        options.table,
+        [str(name) for name in clustering.sensitive_names],
+        clustering.feature_names,
+        options.separator,
         drop_missing=options.drop_missing,
         advice=own_table.advice(options),
     )
@@ -49,16 +52,18 @@ def main(arguments: list[str]) -> int:
         labels, shortfall = clustering.assign(X, pd.DataFrame(sensitive_values), remember=True)
     notes += [str(warning.message) for warning in caught_warnings]
     stream = cli.stream_for_people(options.output)
+    n_rows, n_clusters = counted(len(rows), "new row"), counted(len(sizes_before), "cluster")
+    verdict = "kept by old and new rows together"
+    if shortfall:
+        verdict = f"not kept: the worst share misses its limit by {shortfall:.2g}; no clusters that keep it were found"
     lines = [
-        f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(sizes_before), 'cluster')} of {clustering.method}"
+        f"{options.table.name}: {n_rows}, {n_clusters} of {clustering.method}",
+        *(f"note: {note}" for note in notes),
+        "",
+        _cluster_table(clustering, sizes_before, labels),
+        "",
+        f"limits      {verdict}",
     ]
-    lines += [f"note: {note}" for note in notes]
-    lines += ["", _cluster_table(clustering, sizes_before, labels), ""]
-    lines.append(
-        f"limits      not kept: the worst share misses its limit by {shortfall:.2g}; no clusters that keep it were found"
-        if shortfall
-        else "limits      kept by old and new rows together"
-    )
     print(*lines, sep="\n", file=stream)
     if options.output:
         own_table.write_clusters(options, rows, ids, labels)

@@ -1,4 +1,4 @@
-"""Helpers that the commands share: parsers, types of options, and functions that write files and messages."""
+"""What the commands share: parsers, types of options, and functions that write files and messages."""
 
 import argparse
 import json
@@ -85,13 +85,12 @@ def add_output_files(parser: argparse.ArgumentParser, **helps: str) -> None:
 def refuse_files(outputs: Mapping[str, str | None], inputs: Iterable[tuple[str, str | Path]]) -> None:
     """Refuse output files that cannot be written, that would replace an input or each other, or that have a wrong ending.
 
-    Commands call this before they start to work. ``outputs`` maps each option to its file, or to None if the option is not
-    given. ``inputs`` holds a description and the path of each file that the command reads. A link counts as the file that it
-    leads to. Raises ClusterletsError.
+    ``outputs`` maps each option to its file, or to None if the option is not given. ``inputs`` holds a description and the path
+    of each file that the command reads. A link counts as the file that it leads to. Raises ClusterletsError.
     """
     files = {option: file for option, file in outputs.items() if file and file != STANDARD_OUTPUT}
-    # Inputs are listed only if an output file exists already, because a new file cannot replace one.
-    input_files = [(description, path) for description, path in inputs] if any(map(os.path.exists, files.values())) else []
+    # Listing the inputs takes time, and a file that does not exist yet cannot be one of them.
+    input_files = list(inputs) if any(map(os.path.exists, files.values())) else []
     for option, file in files.items():
         for description, path in input_files:
             if _is_same_file(file, path):

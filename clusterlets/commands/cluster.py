@@ -28,7 +28,8 @@ from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted, first_of
 
-_MAX_NAMED = 5  # groups with too few different rows that get a note of their own
+_MAX_NOTED_GROUPS = 5  # groups with too few different rows that get a note of their own
+_DEFAULT_K = 10
 
 _EPILOG = """
 examples:
@@ -42,15 +43,15 @@ examples:
   clusterlets cluster people.csv --sensitive sex --method FRAC -k 5 --tau 0.1
       five clusters, each with at least a tenth of the women and a tenth of the men
   clusterlets cluster people.csv --sensitive sex --method fair-limit -k 5 --parameters max_deviation=0.02,n_init=2
-      --parameters sets any parameters, those of a method of your own too (--method mine.py, docs/extending.md)
+      --parameters sets any parameters, including those of a method of your own (--method mine.py, docs/extending.md)
 
 matchers (--matcher):
 {matchers}
 
-methods (--method; of those without a bound, docs/methods.md says what they do guarantee):
+methods (--method; docs/methods.md says what each of them guarantees):
 {methods}
 
-The file that -o names has the columns row and cluster, both counted from 0 (row 0 is the first below the header). Where
+The file that -o names has the columns row and cluster. Both are counted from 0, and row 0 is the first below the header. If
 clusters overlap, a row that is in several clusters has several lines.
 """
 
@@ -58,13 +59,23 @@ clusters overlap, a row that is in several clusters has several lines.
 def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
-    options.method_class, options.matcher = _requested_method(options)
+    options.method_class, options.is_matcher = _requested_method(options)
     options.values = _requested_parameters(options)
-    _check_options(options)
+    options.k = _requested_k(options)
+    _refuse_ignored_options(options)
+    _refuse_late_failures(options)
     data = own_table.read(options, options.method_class.least_groups)
     if options.k > len(data.X):
         option = "-k" if options.clusters is None else "--clusters"
         raise ClusterletsError(f"{option} {options.k} is more than the {len(data.X)} rows of the table; ask for fewer.")
+    clustering, summary = _fit(options, data)
+    print(summary, file=cli.stream_for_people(options.output))
+    _write_files(options, data, clustering, summary, shlex.join(["clusterlets", "cluster", *arguments]))
+    return 0
+
+
+def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Account]:
+    """The fitted estimator, and the account of its clustering."""
     from sklearn.exceptions import ConvergenceWarning  # imported late: scikit-learn and Numba are slow to load
 
     from clusterlets.algorithms.compiled import before_compiling
@@ -74,9 +85,12 @@ def main(arguments: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the account reports missing clusters anyway
             clustering = _estimator(options).fit(data.X, sensitive_features=data.sensitive)
-        summary = _account(options, data, clustering)
+        return clustering, _account(options, data, clustering)
+
+
+def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summary: Account, command: str) -> None:
+    """Write the files that the options name. ``command`` is the command line, which the page shows."""
     stream = cli.stream_for_people(options.output)
-    print(summary, file=stream)
     if options.output:
         positions, clusters = clustering.memberships_.nonzero()
         own_table.write_clusters(options, data.rows[positions], None if data.ids is None else data.ids[positions], clusters)
@@ -95,15 +109,12 @@ def main(arguments: list[str]) -> int:
             saving.write(draw(data.X, clustering.labels_, summary.report.composition), options.plot)
         print(f"picture: {options.plot}", file=stream)
     if options.report:
-        command = shlex.join(["clusterlets", "cluster", *arguments])
         with cli.writing(options.report):
             write_bytes(options.report, _page(options, command, summary, data, clustering).encode())
         print(f"report: {options.report}", file=stream)
-    return 0
 
 
 def _page(options: argparse.Namespace, command: str, summary: Account, data: OwnTable, clustering) -> str:
-    """The HTML page about a clustering, with the command that made the clustering."""
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
@@ -142,8 +153,8 @@ def _parser() -> argparse.ArgumentParser:
     other_methods = [name for name in methods.names() if name not in matchers]
     parser = cli.parser(
         "cluster",
-        "Cluster the rows of a table fairly: so that every cluster has about the table's share of each group, a value of the "
-        "sensitive column.",
+        "Cluster the rows of a table fairly: every cluster gets about the table's share of each group. The groups are the "
+        "values of the sensitive column.",
         _EPILOG.format(matchers=_method_list(matchers), methods=_method_list(other_methods)),
         usage="clusterlets cluster TABLE --sensitive COLUMN [options]",
     )
@@ -151,29 +162,29 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--method",
         default="clusterlets",
-        help="clusterlets, joined by a matcher; a method of those below; or a Python file with a method of your own (default: "
+        help="clusterlets, joined by a matcher; one of the methods below; or a Python file with a method of your own (default: "
         "clusterlets)",
     )
     parser.add_argument(
         "-k",
         type=cli.whole_number(1),
-        help="clusterlets of each group; other methods: clusters (default: 10, without --clusters)",
+        help="number of clusterlets of each group; for other methods, of clusters (default: 10, without --clusters)",
     )
     parser.add_argument(
         "--clusters",
         type=cli.whole_number(1),
         metavar="N",
-        help="clusters, with any method in place of -k; of clusterlets the -k and --hops whose result comes closest",
+        help="number of clusters, in place of -k; a matcher takes the -k and --hops whose result comes closest",
     )
     parser.add_argument("--matcher", help=f"{', '.join(matchers)}, see below (default: G-B)")
     parser.add_argument(
-        "--seed", type=cli.whole_number(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)"
+        "--seed", type=cli.whole_number(0, 2**32 - 1), default=0, help="the same seed gives the same clusters (default: 0)"
     )
     cli.add_output_files(
         parser,
         output="CSV file for the clusters of the rows; - is standard output",
         plot="picture (.png, .pdf, .svg) of composition and a projection",
-        report="page (.html) with all of it: clusters, scores and picture",
+        report="page (.html) with the clusters, scores and picture",
         save="JSON file for the clustering, to which `clusterlets assign` adds new rows",
     )
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
@@ -181,13 +192,13 @@ def _parser() -> argparse.ArgumentParser:
         description = methods.meaning(name, owners).replace("%", "%%")
         group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=description)
     group.add_argument(
-        "--parameters", action="append", metavar="A=1,B=2", help="of any method, one of your own too; may be repeated"
+        "--parameters", action="append", metavar="A=1,B=2", help="of any method, including one of your own; may be repeated"
     )
     return parser
 
 
 def _parameters() -> dict[str, list[type[Method]]]:
-    """The parameters that have an option of their own, each with the methods that accept the parameter."""
+    """The parameters that have an option of their own, each with the methods that accept it."""
     return methods.by_parameter(map(methods.get, methods.names()))
 
 
@@ -197,18 +208,14 @@ def flag(parameter: str) -> str:
 
 
 def _method_list(names: Iterable[str]) -> str:
-    """One paragraph per method, with the name of the method and what it does."""
     lines = [f"  {name:<14}{methods.get(name).summary()}" for name in names]
     return "\n".join(textwrap.fill(line, 118, subsequent_indent=" " * 16) for line in lines)
 
 
-def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | None]:
-    """The class of the requested method, and the matcher's name: the method's, if it is a matcher, or else what --matcher says.
-
-    If --method names a matcher, ``options.method`` becomes ``clusterlets``, as if --matcher had named it.
-    """
+def _requested_method(options: argparse.Namespace) -> tuple[type[Method], bool]:
+    """The class of the requested method, and whether it is a matcher. Either --method or --matcher may name a matcher."""
     if options.method.endswith(".py"):
-        return methods.from_file(options.method), options.matcher
+        return methods.from_file(options.method), False
     matchers = methods.names("paper")
     if options.method == "clusterlets":
         method = methods.get(options.matcher or "G-B")
@@ -216,19 +223,18 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | 
             raise ClusterletsError(
                 f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
             )
-        return method, method.name
+        return method, True
     names_by_lower_case = {name.lower(): name for name in methods.names()}
     method = methods.get(names_by_lower_case.get(options.method.lower(), options.method))
     if method.name not in matchers:
-        return method, options.matcher
+        return method, False
     if options.matcher not in (None, method.name):
         raise ClusterletsError(f"--method {method.name} and --matcher {options.matcher} name two matchers; leave one out.")
-    options.method = "clusterlets"
-    return method, method.name
+    return method, True
 
 
 def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
-    """The values that the user gives to parameters, by an option such as --tau or by --parameters."""
+    """The parameters that are set by options such as --tau or by --parameters, with their values."""
     values: dict[str, Any] = dict(parse_parameters(",".join(options.parameters or [])))
     for name in values:
         if not name.isidentifier():
@@ -242,26 +248,30 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     return values
 
 
-def _check_options(options: argparse.Namespace) -> None:
-    """Refuse options that the method would ignore, and requests that would fail after hours of work. Also set ``options.k``."""
+def _requested_k(options: argparse.Namespace) -> int:
     if options.clusters is not None and options.k is not None:
         raise ClusterletsError("-k and --clusters ask for two things; leave one out.")
-    options.k = options.k or options.clusters or 10
-    is_matcher = options.method == "clusterlets"
-    method_option = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
-    unused_options = ["--matcher"] if options.matcher and not is_matcher else []
+    return options.k or options.clusters or _DEFAULT_K
+
+
+def _refuse_ignored_options(options: argparse.Namespace) -> None:
+    unused_options = ["--matcher"] if options.matcher and not options.is_matcher else []
     accepted_names = methods.parameters_of(options.method_class)
     unused_options += [flag(name) for name in options.values if accepted_names is not None and name not in accepted_names]
     if unused_options:
         hint = f" (its parameters: {', '.join(accepted_names)})" if accepted_names else ""
         verb, pronoun = ("has", "it") if len(unused_options) == 1 else ("have", "them")
         raise ClusterletsError(
-            f"{' and '.join(unused_options)} {verb} no effect with {method_option}{hint}; leave {pronoun} out, or "
+            f"{' and '.join(unused_options)} {verb} no effect with {_method_option(options)}{hint}; leave {pronoun} out, or "
             "take another method."
         )
-    if options.clusters is not None and is_matcher and "hops" in options.values:
+    if options.clusters is not None and options.is_matcher and "hops" in options.values:
         raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")
-    if is_matcher and options.k < 2 and options.clusters is None:
+
+
+def _refuse_late_failures(options: argparse.Namespace) -> None:
+    """Refuse what would fail only after the fit, and what the method cannot do."""
+    if options.is_matcher and options.k < 2 and options.clusters is None:
         raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; take 2 or more.")
     problems = options.method_class().faults(options.k, **options.values)
     if problems:
@@ -272,32 +282,36 @@ def _check_options(options: argparse.Namespace) -> None:
         *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
     ]
     cli.refuse_files(outputs, inputs)
-    if options.save and (
-        is_matcher or options.method_class.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
-    ):
+    guarantees_new_rows = options.method_class.assignment_rows is not Method.assignment_rows
+    if options.save and (options.is_matcher or not guarantees_new_rows or options.method.endswith(".py")):
         raise ClusterletsError(
-            f"--save has no effect with {method_option}, which guarantees nothing for new rows; take fair-limit, for example."
+            f"--save has no effect with {_method_option(options)}, which guarantees nothing for new rows; take fair-limit, for "
+            "example."
         )
-    with optional("tune" if options.report else "plots"):  # fail now rather than after the fit
+    with optional("tune" if options.report else "plots"):
         if options.plot or options.report:
             importlib.import_module("matplotlib")
         if options.report:
             importlib.import_module("clusterlets.report.clustering_page")
 
 
+def _method_option(options: argparse.Namespace) -> str:
+    return f"--matcher {options.method_class.name}" if options.is_matcher else f"--method {options.method}"
+
+
 def _estimator(options: argparse.Namespace):
     from clusterlets.estimators import ClusterletClustering, MethodClustering
 
-    if options.method != "clusterlets":
+    if not options.is_matcher:
         method = options.method if options.method.endswith(".py") else options.method_class.name
         return MethodClustering(method, options.k, parameters=options.values, random_state=options.seed)
-    requested_number = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
-    return ClusterletClustering(**requested_number, matcher=options.matcher, random_state=options.seed, **options.values)
+    size = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
+    return ClusterletClustering(**size, matcher=options.method_class.name, random_state=options.seed, **options.values)
 
 
 def _notes_on_unmet_requests(options: argparse.Namespace, group_names: Iterable[str], clustering) -> list[str]:
-    """Notes about groups with fewer clusterlets than requested, and about a number of clusters that misses the request."""
-    if options.method != "clusterlets":
+    """Notes about groups with fewer clusterlets than requested, and about too few or too many clusters."""
+    if not options.is_matcher:
         count = clustering.n_clusters_
         return [] if count >= options.k else [f"{counted(count, 'cluster')} in place of the {options.k} that were asked for"]
     clusterlet_counts = np.bincount(clustering.clusterlets_.group)
@@ -306,15 +320,16 @@ def _notes_on_unmet_requests(options: argparse.Namespace, group_names: Iterable[
         for name, count in zip(group_names, clusterlet_counts, strict=True)
         if count < clustering.n_clusterlets_
     ]
-    if len(notes) > _MAX_NAMED:
-        notes[_MAX_NAMED:] = [f"so have {counted(len(notes) - _MAX_NAMED, 'further group')} too few different rows"]
+    n_further_groups = len(notes) - _MAX_NOTED_GROUPS
+    if n_further_groups > 0:
+        subject = counted(n_further_groups, "further group has", "further groups have")
+        notes[_MAX_NOTED_GROUPS:] = [f"{subject} too few different rows"]
     if options.clusters not in (None, clustering.n_clusters_):
         notes.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
     return notes
 
 
 def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account:
-    """What the command prints about the clustering."""
     from clusterlets.estimators import fairness_report
     from clusterlets.estimators.profiles import Profiles
 
@@ -342,18 +357,18 @@ def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account
 
 def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_counts: np.ndarray) -> list[str]:
     """One line per bound: whether every cluster keeps it, and if not, by how many rows. No lines for methods without bounds."""
-    parameters = {name: parameter for name, parameter in options.method_class.parameters.items() if parameter.bound}
-    values = {
-        name: parameter.bound.value_of(options.values.get(name, parameter.default), options.k)
-        for name, parameter in parameters.items()
-    }
-    bounds_in_use = [name for name in values if values[name] is not None]
-    size_bounds = [name for name in bounds_in_use if parameters[name].bound is SIZE]
-    group_bounds = [name for name in bounds_in_use if name not in size_bounds]
+    group_bounds, size_bounds = [], []
+    for name, parameter in options.method_class.parameters.items():
+        bound = parameter.bound
+        value = bound.value_of(options.values.get(name, parameter.default), options.k) if bound else None
+        if value is None:
+            continue
+        if bound is not SIZE:
+            group_bounds.append((name, bound, value))
+        elif value > 1:  # every cluster has at least one row
+            size_bounds.append((name, bound, value))
     lines = []
-    # Of several bounds on groups only the last applies. A minimum size of 1 holds for every cluster, so it gets no line.
-    for name in [*group_bounds[-1:], *(name for name in size_bounds if values[name] > 1)]:
-        bound, value = parameters[name].bound, values[name]
+    for name, bound, value in [*group_bounds[-1:], *size_bounds]:  # of several bounds on groups, only the last applies
         n_off = bound.missed_rows(value, counts, group_counts)
         verdict = ("kept", "kept up to whole rows, 1 row off")[n_off] if n_off < 2 else f"not kept, {n_off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
@@ -361,7 +376,7 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
 
 
 def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
-    """A line with the largest deviation in each sensitive column, which fair-limit limits. No line for a single column."""
+    """A line with the largest deviation in each of several sensitive columns. No line for a single column."""
     from clusterlets.estimators.report import composition_of
 
     if sensitive.shape[1] == 1:
@@ -374,11 +389,12 @@ def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
 
 
 def _describe_method(options: argparse.Namespace, clustering) -> str:
-    if options.method != "clusterlets":
-        return ", ".join(filter(None, (options.method_class.name, f"k = {options.k}", in_words(options.values))))
-    values = {
-        "hops": clustering.hops_,
-        **{name: getattr(clustering, name) for name in options.method_class.grid() if name != "hops"},
-    }
-    settings = ", ".join(f"{name} = {values[name]}" for name in options.method_class.grid())
-    return f"Clusterlets, matcher {options.matcher}, k = {clustering.n_clusterlets_}, {settings}"
+    name = options.method_class.name
+    if not options.is_matcher:
+        return ", ".join(filter(None, (name, f"k = {options.k}", in_words(options.values))))
+    fitted_attributes = {"hops": "hops_"}
+    settings = [
+        f"{parameter} = {getattr(clustering, fitted_attributes.get(parameter, parameter))}"
+        for parameter in options.method_class.grid()
+    ]
+    return f"Clusterlets, matcher {name}, k = {clustering.n_clusterlets_}, {', '.join(settings)}"

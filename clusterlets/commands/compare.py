@@ -17,8 +17,8 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import manifest
 from clusterlets.text import counted, cut
 
-# Folders whose tables are not read: the cells, because runs.csv has their rows, and what no manifest promises.
 _CELLS = "runs"
+# Folders whose tables are not read: runs.csv has the rows of the cells, and no manifest promises the other folders.
 _UNREAD = (_CELLS, "variants", "accounts", "logs")
 _MAX_CHARACTERS = 60  # of a value that is shown
 _VERDICT = "verdict"
@@ -26,13 +26,14 @@ _VERDICT = "verdict"
 _KINDS = ("on one side only", "numbers, the largest share first", "other text")
 
 _EPILOG = f"""
-It compares every promised table (CSV) of REFERENCE with the file of that name in RESULTS, and all other promised numbers by
-their hashes in both manifests; all cells of a method and a dataset have one hash. The status is 0 if they are the same, 1 if
-they are not, 2 if they cannot be compared. Tables are the same byte for byte, or within
-{differences.TOLERANCE:g} if scipy computes them (statistics/). Figures, the report, the list of datasets and accounts are not
-promised; the status does not depend on them, on settings or on versions.
+Every promised table (CSV) of REFERENCE is compared with the file of the same name in RESULTS. Tables must be the same byte for
+byte, or within {differences.TOLERANCE:g} if scipy computes them (statistics/). All other promised numbers are compared by their
+hashes in the manifests; all cells of a method and a dataset have one hash.
 
-If the manifests name different datasets, only rows and cells of datasets that both have are compared, and no averages over
+The status is 0 if all promised numbers are the same, 1 if some differ, and 2 if they cannot be compared. It does not depend on
+settings or versions, nor on figures, the report, the list of datasets and accounts, which are not promised.
+
+If the manifests name different datasets, only the rows and cells of their common datasets are compared, and no averages over
 datasets. Differences are sorted by their share of the larger number.
 
 example: clusterlets compare reference/paper results
@@ -41,30 +42,32 @@ example: clusterlets compare reference/paper results
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """A table of the reference and this run's copy (None if absent), as text, and whether their bytes are the same."""
+    """A table of the reference and the run's table of the same name (None if absent), as text."""
 
     file: str
     reference: pd.DataFrame
     run: pd.DataFrame | None
-    same: bool
+    same: bool  # whether the bytes of the files are the same
 
     @property
     def exact(self) -> bool:
-        """Whether the same bytes are promised, and not numbers within a tolerance."""
+        """Whether the same bytes are promised, not just numbers within a tolerance."""
         return differences.tolerance_of(self.file) == 0
 
     def differing_cells(self, tolerance: float = 0.0) -> pd.DataFrame:
         """The cells that differ by more than the tolerance, or by more than the promised one if that is larger."""
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
-        values = differences.PRESENT, differences.ABSENT
-        if self.run is not None:
-            tolerance = max(tolerance, differences.tolerance_of(self.file))
-            differing = differences.compare_tables(self.file, self.reference, self.run, tolerance)
-            if tolerance or len(differing):
-                return differing
-            values = "these bytes", "the same values in other bytes"
-        row = (self.file, differences.WHOLE, differences.WHOLE, *values, np.nan, np.nan)
+        if self.run is None:
+            return self._whole_file_differs(differences.PRESENT, differences.ABSENT)
+        tolerance = max(tolerance, differences.tolerance_of(self.file))
+        differing = differences.compare_tables(self.file, self.reference, self.run, tolerance)
+        if tolerance or len(differing):
+            return differing
+        return self._whole_file_differs("these bytes", "the same values in other bytes")
+
+    def _whole_file_differs(self, reference: str, run: str) -> pd.DataFrame:
+        row = (self.file, differences.WHOLE, differences.WHOLE, reference, run, np.nan, np.nan)
         return pd.DataFrame([row], columns=differences.COLUMNS)
 
 
@@ -77,7 +80,7 @@ def main(arguments: list[str]) -> int:
         "--tolerance",
         type=cli.decimal_number(lambda value: 0 <= value < inf, "a number of 0 or more"),
         default=0.0,
-        help="accept numbers that are no further apart, and ignore hashes (default: 0)",
+        help="accept numbers that differ by no more than this, and ignore hashes (default: 0)",
     )
     parser.add_argument(
         "--most", metavar="N", type=cli.whole_number(0), default=20, help="differences of each kind to show (default: 20)"
@@ -91,17 +94,19 @@ def main(arguments: list[str]) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    reference, run = _manifest(options.reference), _manifest(options.results)
-    pairs = [_pair(options, file) for file in _tables(options, reference)]
+    reference, run = _read_manifest(options.reference), _read_manifest(options.results)
+    pairs = [_read_pair(options, file) for file in _list_tables(options, reference)]
     hashes: dict[str, list[str]] = {}
     if reference and run:
         common = _common_datasets(options, reference, run)
         pairs = _restrict_to_datasets(common, pairs) if common else pairs
         hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, common)
     tables = [pair.differing_cells(options.tolerance) for pair in pairs]
+    # If no table differs, the result is empty, but has the columns.
     differing = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
-    same = differing.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
-    kinds = _kinds(differing)
+    differing_files = {kind: files for kind, files in hashes.items() if files and kind != "same"}
+    same = differing.empty and (options.tolerance > 0 or not differing_files)
+    kinds = _classify(differing)
     if same:
         print("The numbers are the same.")
     else:
@@ -113,10 +118,9 @@ def _compare(options: argparse.Namespace) -> int:
         if len(of_kind):
             print(f"\n{kind} ({len(of_kind)}):")
             _show_differences(of_kind, options.most)
-    for kind, names in hashes.items():  # names of files and of folders of cells
-        if names and kind != "same":
-            print(f"\nby their hashes, {kind} ({len(names)}):")
-            _show(names, len(names), options.most)
+    for kind, files in differing_files.items():
+        print(f"\nby their hashes, {kind} ({len(files)}):")
+        _show(files, len(files), options.most)
     _show_manifests(options, reference, run)
     return 0 if same else 1
 
@@ -124,13 +128,13 @@ def _compare(options: argparse.Namespace) -> int:
 # ---- what is compared ------------------------------------------------------------------------------------------------
 
 
-def _manifest(folder: Path) -> dict:
+def _read_manifest(folder: Path) -> dict:
     """The manifest of a folder; empty if there is none."""
     return manifest.read(folder / manifest.NAME) if (folder / manifest.NAME).is_file() else {}
 
 
-def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
-    """The reference's promised tables, as its manifest lists them; without a manifest, all that are read."""
+def _list_tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
+    """The reference's tables to compare. Without a manifest, all of them count as promised."""
     for folder in (options.reference, options.results):
         if not folder.is_dir():
             raise ClusterletsError(f"there is no folder {folder}. reference/README.md says how to compare.")
@@ -149,19 +153,17 @@ def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
     return files
 
 
-def _pair(options: argparse.Namespace, file: str) -> _Pair:
-    paths = options.reference / file, options.results / file
-    reference = differences.read_table(paths[0])
-    if not paths[1].is_file():
+def _read_pair(options: argparse.Namespace, file: str) -> _Pair:
+    reference_path, run_path = options.reference / file, options.results / file
+    reference = differences.read_table(reference_path)
+    if not run_path.is_file():
         return _Pair(file, reference, None, False)
-    return _Pair(file, reference, differences.read_table(paths[1]), paths[0].read_bytes() == paths[1].read_bytes())
+    same = reference_path.read_bytes() == run_path.read_bytes()
+    return _Pair(file, reference, differences.read_table(run_path), same)
 
 
 def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str]:
-    """Print and return the datasets that both runs have.
-
-    If the manifests name the same datasets, print nothing and return an empty list: all rows are compared.
-    """
+    """Print and return the datasets that both runs have. Empty if their datasets are the same: then all rows are compared."""
     of_reference, of_run = reference["datasets"], run["datasets"]
     if of_reference.keys() == of_run.keys():
         return []
@@ -177,9 +179,9 @@ def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mappi
 
 
 def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
-    """Keep each table's rows of these datasets, and print which averages over other datasets are therefore not compared."""
+    """Keep each table's rows of these datasets. Print which averages over datasets are therefore not compared."""
 
-    def rows(table: pd.DataFrame | None) -> pd.DataFrame | None:
+    def select_rows(table: pd.DataFrame | None) -> pd.DataFrame | None:
         if table is None or "dataset" not in table:
             return table
         return table[table["dataset"].isin(datasets)].reset_index(drop=True)
@@ -191,7 +193,7 @@ def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair
             continue
         if (pair.reference["dataset"] == "").any():
             incomplete.append(f"rows of {pair.file} without a dataset")
-        reference, run = rows(pair.reference), rows(pair.run)
+        reference, run = select_rows(pair.reference), select_rows(pair.run)
         restricted.append(_Pair(pair.file, reference, run, run is not None and run.equals(reference)))
     if not restricted:
         raise ClusterletsError("no table of the reference says which dataset its rows belong to.")
@@ -201,7 +203,7 @@ def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair
 
 
 def _compare_hashes(reference: Mapping, run: Mapping, tables: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
-    """Compare promised numbers outside the tables by their hashes; if datasets differ, only the cells of common ones."""
+    """Compare promised numbers outside the tables by their hashes. With ``common`` datasets, compare only their cells."""
     files = [file for file in {**manifest.hashes(reference), **manifest.hashes(run)} if file not in tables]
     files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
     if common:
@@ -212,7 +214,7 @@ def _compare_hashes(reference: Mapping, run: Mapping, tables: Collection[str], c
 # ---- what is printed -------------------------------------------------------------------------------------------------
 
 
-def _kinds(differing: pd.DataFrame) -> np.ndarray:
+def _classify(differing: pd.DataFrame) -> np.ndarray:
     """The kind of each difference: a changed verdict, or one of _KINDS."""
     absent = (differing[["reference", "run"]] == differences.ABSENT).any(axis=1)
     is_verdict = differing["column"].str.contains(_VERDICT).astype(bool)
@@ -221,7 +223,6 @@ def _kinds(differing: pd.DataFrame) -> np.ndarray:
 
 
 def _show_verdicts(pairs: list[_Pair], changed: pd.DataFrame, limit: int) -> None:
-    """How many verdicts changed, and which: a reader's first question."""
     total = sum(len(pair.reference) * sum(_VERDICT in column for column in pair.reference) for pair in pairs if pair.exact)
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
@@ -236,7 +237,8 @@ def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str
 
 
 def _show_counts(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
-    exact, approximate = ([pair for pair in pairs if pair.exact is is_exact] for is_exact in (True, False))
+    exact = [pair for pair in pairs if pair.exact]
+    approximate = [pair for pair in pairs if not pair.exact]
     same = sum(pair.same for pair in exact)
     near = sum(not pair.same and pair.differing_cells(differences.TOLERANCE).empty for pair in exact)
     print(f"{counted(len(exact), 'table')}: {same} the same to the last digit,", end=" ")
@@ -259,7 +261,7 @@ def _show_differences(differing: pd.DataFrame, limit: int) -> None:
 
 
 def _show(lines: Iterable[str], total: int, limit: int) -> None:
-    """Show at most ``limit`` of the ``total`` lines, and how to see the others."""
+    """Print at most ``limit`` of the ``total`` lines, and how to see the others."""
     for line in islice(lines, limit):
         print(f"  {line}")
     if total > limit:

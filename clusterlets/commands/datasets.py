@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="instead, ask every address of every dataset what it serves; the status is 1 if a dataset is served by none",
+        help="instead, download every dataset from each of its addresses; the status is 1 if all addresses of one fail",
     )
     options = parser.parse_args(arguments)
     config = read_configuration(options.config)

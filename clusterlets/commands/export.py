@@ -23,9 +23,9 @@ examples (in the folder where the workflow ran):
   clusterlets export --dataset pima --method frac-fair -k 5 --seed 3
   clusterlets export --config workflow/configs/demo.yaml --dataset iris --method D -k 5 --parameters hops=1
 
-The lines hold row and cluster, both counted from 0; rows are in the order of the prepared table,
-<results>/prepared/<dataset>.npz. Of D and B, a row that is in several clusters has several lines. Nothing is clustered again:
-the workflow keeps the clusterlets, and matching them again with the same random stream gives the clusters that were scored.
+Each line holds a row and its cluster, both counted from 0. Rows are in the order of the prepared table,
+<results>/prepared/<dataset>.npz. The clusters of D and B may overlap: a row that is in several clusters has several lines.
+No fit is repeated: matching the saved clusterlets with the same random stream gives the clusters that were scored.
 """
 
 
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
-    """The files that the command or the workflow reads, each with a description; the output must not replace any."""
+    """The files that the command or the workflow reads, each with a description."""
     yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
     for grid in config["grids"].values():
         files = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]
@@ -79,7 +79,6 @@ def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Itera
 
 
 def _requested_run(options: argparse.Namespace, config: Mapping) -> Run:
-    """The run that the options describe."""
     full_names = {_shell_name(name): name for grid in config["grids"].values() for name in grid["names"]}
     is_full_name = options.method in full_names.values()
     name = options.method if is_full_name else full_names.get(_shell_name(options.method), options.method)
@@ -95,19 +94,18 @@ def _requested_run(options: argparse.Namespace, config: Mapping) -> Run:
 
 
 def _shell_name(name: str) -> str:
-    """A form of a name that needs no quotes in a shell: frac-fair for FRAC (fair)."""
+    """The name in a form that needs no quotes in a shell: frac-fair for FRAC (fair)."""
     return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _compare_with_cell(clusters: Clusters, run: Run, cell_path: str, deviation: str) -> None:
     """Refuse clusters that differ from the ones that the workflow scored, if the file of their cell exists."""
-    if Path(cell_path).is_file():
-        rows = [
-            row for row in read_cell(cell_path) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)
-        ]
-        if len(rows) != 1:
-            raise ClusterletsError(
-                f"{cell_path} holds {counted(len(rows), 'row')} of {run.name} with seed {run.seed}, and should hold one. "
-                "Remove it, and run the workflow again."
-            )
-        clusters.check_against_row(rows[0], deviation, cell_path)
+    if not Path(cell_path).is_file():
+        return
+    rows = [row for row in read_cell(cell_path) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)]
+    if len(rows) != 1:
+        raise ClusterletsError(
+            f"{cell_path} holds {counted(len(rows), 'row')} of {run.name} with seed {run.seed}, and should hold one. "
+            "Remove it, and run the workflow again."
+        )
+    clusters.check_against_row(rows[0], deviation, cell_path)

@@ -42,8 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=cli.utf8_name,
         required=True,
         metavar="COLUMN",
-        help="column whose values are the groups; of several, the combinations of values, but fair-limit and tune limit each "
-        "column by itself",
+        help="column whose values are the groups; may be repeated: then combinations of values are the groups, but fair-limit "
+        "and tune limit each column by itself",
     )
     parser.add_argument(
         "--features",
@@ -61,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that ``assign`` needs too, although its other columns follow from the saved clustering."""
+    """Add the options that ``assign`` needs too."""
     parser.add_argument("--id", type=cli.utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
     parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
     parser.add_argument(
@@ -70,7 +70,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
-    """Read the table that the options name. A method needs at least ``least_groups`` groups.
+    """Read the table that the options name. It must have at least ``least_groups`` groups.
 
     Raises
     ------
@@ -94,7 +94,10 @@ def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
         return "named by --id" if name == options.id else not_a_feature(name, values)
 
     table, notes, rows = user_table.read(
-        *(options.table, options.sensitive, features or user_table.NUMERIC, options.separator),
+        options.table,
+        options.sensitive,
+        features or user_table.NUMERIC,
+        options.separator,
         drop_missing=options.drop_missing,
         reason_to_skip=reason_to_skip,
         least_groups=least_groups,
@@ -103,8 +106,8 @@ def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
     n_groups, n_rows = len(table.group_names), len(table.X)
     if n_groups > MAX_GROUPS and 2 * n_groups > n_rows:
         raise ClusterletsError(
-            f"--sensitive {', '.join(options.sensitive)}: {n_rows} rows have {n_groups} different values, which "
-            "make no groups; bin a measure or a date first."
+            f"--sensitive {', '.join(options.sensitive)}: {n_rows} rows have {n_groups} different values, too many to be "
+            "groups; bin a measure or a date first."
         )
     unused_columns = [name for name in _header(options) if features and name not in (*features, *options.sensitive, options.id)]
     if unused_columns:
@@ -127,7 +130,7 @@ def check_options(options: argparse.Namespace) -> None:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
     if options.id in _LABEL_COLUMNS:
         raise ClusterletsError(
-            f"--id {options.id}: the file with the clusters has a column of this name; rename that of the table."
+            f"--id {options.id}: the file with the clusters has a column of this name; rename the one in the table."
         )
 
 
@@ -149,7 +152,7 @@ def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
 
 
 def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarray | None, clusters: np.ndarray) -> None:
-    """Write row numbers, ids and clusters to the output, and print its name. A row in several clusters occurs in each."""
+    """Write row numbers, ids and clusters to the output, and print its name."""
     columns = {"row": rows, **({} if ids is None else {options.id: ids}), "cluster": clusters}
     cli.write_table(options.output, pd.DataFrame(columns))
     destination = "standard output" if options.output == cli.STANDARD_OUTPUT else options.output
@@ -167,6 +170,7 @@ def _read_csv(options: argparse.Namespace, **settings) -> pd.DataFrame:
 
 def _sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
     """The sensitive columns (n, S), as categories that are sorted like the groups of the table."""
+    # A single column if the names of the groups cannot be split, because a value contains the sign that joins values.
     columns = columns_of_names(table.group_names)
     return pd.DataFrame(
         {

@@ -27,7 +27,7 @@ from clusterlets.report.standings import FILES, Standings, all_methods, describe
 from clusterlets.storage import load_json, write_json
 from clusterlets.text import counted
 
-#: With only five tables, chance makes all of them agree in 2 / 2**5 = 6 % of cases, which is above the usual 5 %.
+#: Five tables all agree by chance in 2 / 2**5 = 6 % of cases, which is above the usual 5 %.
 MIN_TABLES = 6
 #: Folder of the results of all ranked methods, which share the prepared tables and the costs of plain k-means.
 RESULTS = "results/rank"
@@ -39,9 +39,9 @@ examples:
   clusterlets rank my_method.py
   clusterlets rank my_method.py --tables heart_failure,pima,credit     a first look, compared on these tables only
 
-The method runs on the tables, sensitive groups, k, seeds and limits of the committed run of the field, with the values of its
-ladder, or else of its `parameters`. What is finished is not run again; an edit of the file runs the method again, and nothing
-else. docs/extending.md says more.
+The method runs with the tables, sensitive groups, k, seeds and limits of the finished run in --reference. The values of its
+parameters come from its `ladder`, or else from its `parameters`. Finished jobs are not run again; if you edit the file, only
+your method runs again. docs/extending.md says more.
 """
 
 
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     ((name, grid),) = config["grids"].items()
     if not set(grid["names"]).isdisjoint(other_points["method"]):
         raise ClusterletsError(f"{options.reference} holds a method called {name} already; rename yours.")
-    _refuse_more_configurations(grid, settings["grids"])
+    _refuse_too_many_configurations(grid, settings["grids"])
 
     folder = Path(RESULTS) / "leaderboards" / name
     write_json(folder / "config.json", request)
@@ -88,7 +88,8 @@ def _parser() -> argparse.ArgumentParser:
         "--tables",
         metavar="NAMES",
         type=lambda text: cli.nonempty(text).replace(" ", "").split(","),
-        help="compare on these alone, separated by commas; a table's name stands for all its sensitive groups (default: all)",
+        help="compare on these tables alone, separated by commas; a name stands for all sensitive groups of a table (default: "
+        "all)",
     )
     parser.add_argument(
         "--cores", type=cli.whole_number(1, 1024), default=os.cpu_count() or 1, metavar="N", help="default: all"
@@ -132,7 +133,7 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
     return {**common, "datasets": entries, **edits}
 
 
-def _refuse_more_configurations(grid: Mapping, other_grids: Mapping[str, Mapping]) -> None:
+def _refuse_too_many_configurations(grid: Mapping, other_grids: Mapping[str, Mapping]) -> None:
     n_own, *n_others = (math.prod(map(len, each["parameters"].values())) for each in (grid, *other_grids.values()))
     if n_own > max(n_others):
         raise ClusterletsError(
@@ -145,7 +146,7 @@ def _refuse_more_configurations(grid: Mapping, other_grids: Mapping[str, Mapping
 
 
 def _try_first_cell(config: Mapping, table: str, folder: Path, cores: int) -> None:
-    """Run a single cell first, so that a mistake in the method's file shows at once."""
+    """Run a single cell, so that a mistake in the method's file shows at once."""
     cell = next(cell for cell in cells(config) if cell.dataset == table)
     _run_workflow(f"{RESULTS}/{cell.path}", folder, cores)
     rows = read_cell(f"{RESULTS}/{cell.path}")
@@ -154,10 +155,11 @@ def _try_first_cell(config: Mapping, table: str, folder: Path, cores: int) -> No
 
 
 def _run_workflow(target: str, folder: Path, cores: int) -> None:
-    """Make the file ``target`` with the programs of this environment. Python may cache bytecode, as under ``make``."""
+    """Make the file ``target`` with the programs of this environment."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     command = [sys.executable, "-P", "-m", "snakemake", target, f"--snakefile={_CHECKOUT / 'Snakefile'}", f"--cores={cores}"]
-    environment = {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": ""}  # caching bytecode saves time in every job
+    # stdout=2: all output of the workflow goes to standard error.
     process = subprocess.run([*command, "--configfile", str(folder / "config.json")], stdout=2, env=environment)
     if process.returncode:
         raise ClusterletsError("The workflow stopped; its messages above say why. Run the same command again to continue.")

@@ -1,4 +1,4 @@
-"""``clusterlets tune people.csv --sensitive sex``: the best clustering known within a limit, and a command that repeats it."""
+"""``clusterlets tune people.csv --sensitive sex``: find the cheapest clustering within a limit."""
 
 import argparse
 import functools
@@ -38,36 +38,37 @@ examples:
       five clusters, none of which is more than .02 off the table's shares, within five minutes
   clusterlets tune people.csv --sensitive sex --scaling standard --clusters 8 --max-deviation .05 --report people.html
 
-fair-limit comes first; then one seed of every other method, and more seeds of those that come close. The features are
-taken as they are, as `clusterlets cluster` takes them: use --scaling standard where their units differ.
+fair-limit is tried first, then one seed of every other method, and then more seeds of those that come close.
+The features are not scaled by default: use --scaling standard if their units differ.
 The names of the output files include every option that differs from its default, and the table's folder if it is not
 the current one.
-Ctrl-C recommends from what is finished.
+After Ctrl-C, the recommendation is based on the fits that have finished.
 For details, and for the columns of the CSV file, see docs/choosing.md.
 """
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command; returns the exit status."""
+    """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     options.output = options.output or f"{_stem(options)}-front.csv"
     options.plot = options.plot or f"{_stem(options)}-front.png"
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
     cli.refuse_files(outputs, [("the table itself", options.table)])
-    own = own_table.read(options, least_groups=1)
+    data = own_table.read(options, least_groups=1)
     say = functools.partial(print, file=cli.stream_for_people(options.output), flush=True)
-    say(f"{options.table.name}: {len(own.X):,} rows; {own.features}")
-    for kind, messages in (("note", own.notes), ("warning", own.warnings)):
-        for message in messages:
-            say(f"{kind}: {message}")
+    say(f"{options.table.name}: {len(data.X):,} rows; {data.features}")
+    for note in data.notes:
+        say(f"note: {note}")
+    for warning in data.warnings:
+        say(f"warning: {warning}")
     from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
     tuned = best = None
     with _Interruptions() as interruptions:
         with _Progress(sys.stderr) as progress, suppress(KeyboardInterrupt):
             tuned = tune(
-                own.X,
-                sensitive_features=own.sensitive,
+                data.X,
+                sensitive_features=data.sensitive,
                 n_clusters=options.clusters,
                 max_deviation=options.max_deviation,
                 min_cluster_size=options.min_cluster_size,
@@ -90,15 +91,15 @@ def main(arguments: list[str]) -> int:
         cli.write_table(options.output, tuned)
         with cli.writing(options.plot):
             tuned.plot(options.plot)
-        words = command(options, tuned.candidate(best), best["seed"])
+        cluster_command = command(options, tuned.candidate(best), best["seed"])
         say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
-        say(f"This command repeats the run:\n  {shlex.join(words)}")
-    if interruptions.received and not tuned.interrupted:
+        say(f"This command repeats the run:\n  {shlex.join(cluster_command)}")
+    if interruptions.received and not tuned.interrupted:  # the signal came while the files were written
         print("clusterlets tune: interrupted; the files above are complete.", file=sys.stderr)
         return interruptions.status
     if options.report:
         with redirect_stdout(io.StringIO()):  # the page shows all that this would print
-            cluster.main([*words[2:], "--report", options.report])
+            cluster.main([*cluster_command[2:], "--report", options.report])
         say(f"report: {options.report}")
     if not tuned.interrupted:
         return 0
@@ -107,11 +108,11 @@ def main(arguments: list[str]) -> int:
 
 
 class _Interruptions:
-    """SIGINT and SIGTERM: the first one ends the fits, and what is finished is ranked and written before the command ends."""
+    """Handlers of SIGINT and SIGTERM. The first signal ends the fits; the finished fits are then ranked and written."""
 
     def __init__(self) -> None:
         self.received: list[int] = []
-        self.is_finishing = False  # whether a further signal waits until the files are written
+        self.is_finishing = False  # if true, a signal raises nothing, so that the files are written first
 
     def __enter__(self) -> Self:
         signals = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
@@ -128,7 +129,10 @@ class _Interruptions:
         return 128 + self.received[0]
 
     def interruptible(self, progress: "Progress") -> "Progress":
-        """The progress, which raises KeyboardInterrupt again if Python lost the one of a signal, as it does in a destructor."""
+        """The progress, which raises KeyboardInterrupt once a signal was received.
+
+        It repeats the exception of the handler, because Python ignores exceptions that are raised in a destructor.
+        """
 
         def report(done: int, total: int, description: str) -> None:
             if self.received:
@@ -145,7 +149,7 @@ class _Interruptions:
 
 
 class _Progress:
-    """A line that is redrawn on a terminal and cleared at the end; in a file or a pipe, a new line now and then."""
+    """A line that is redrawn on a terminal and cleared at the end. In a file or a pipe, a new line now and then."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
@@ -172,7 +176,7 @@ class _Progress:
 
 
 def _stem(options: argparse.Namespace) -> str:
-    """The start of the output files' names: the table and all options that change the answer, so requests do not collide."""
+    """The start of the output files' names. It holds all options that change the answer, so that requests do not collide."""
     parser, parts = _parser(), [options.table.name.removesuffix(".csv"), "+".join(options.sensitive)]
     folder = os.path.relpath(options.table.parent)
     if folder != os.curdir:
@@ -188,7 +192,7 @@ def _stem(options: argparse.Namespace) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = cli.parser(
-        "tune", "Find the clustering of least cost in which every cluster has nearly the table's share of each group.", _EPILOG
+        "tune", "Find the cheapest clustering in which every cluster has nearly the table's share of each group.", _EPILOG
     )
     own_table.add_options(parser)
     parser.add_argument("--clusters", type=cli.whole_number(2), default=5, metavar="N", help="number of clusters (default: 5)")
@@ -209,8 +213,8 @@ def _parser() -> argparse.ArgumentParser:
         "--min-ratio",
         type=_fraction,
         metavar="R",
-        help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts is at least this fraction of "
-        "their ratio in the table",
+        help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts must be at least this "
+        "fraction of their ratio in the table",
     )
     parser.add_argument(
         "--min-cluster-size",

@@ -8,20 +8,20 @@ from clusterlets.provenance.manifest import NAME, Check, check
 from clusterlets.text import counted, first_of
 
 _MAX_FILES_IN_COMMAND = 10
-_MAX_EXTRA_FILES = 20  # files to list: an earlier, larger grid may have left thousands
+_MAX_EXTRA_FILES = 20  # an earlier, larger grid may have left thousands
 _HEADINGS = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
 _CHANGED_INPUTS = "changed since the results were made from them: your own tables and methods"
 _CELLS, _RUNS_TABLE = "runs/", "runs.csv"
 _HOW_TO_REMAKE = """\
-What is missing, or made from a file that changed, is made by the command that made these results: make demo, make
+To make the missing files, and those made from a changed file, repeat the command that made these results: make demo, make
 reproduce or make extended with its EXCLUDE, or snakemake with its --configfile."""
 
 
 def main(arguments: list[str]) -> int:
     """Check every file of a results folder against its manifest; the status is 1 if one is missing or changed.
 
-    It also checks your own tables and methods. It leaves out the part "Provenance" of the report, which says when and where
-    the run took place. It lists files that the manifest does not contain, but they are not an error.
+    Your own tables and methods are checked too. The part "Provenance" of the report is left out, because it says when and where
+    the run took place. Files that the manifest does not contain are listed, but are not an error.
     """
     parser = cli.parser("verify", main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")

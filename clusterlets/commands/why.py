@@ -22,7 +22,7 @@ from clusterlets.text import first_of
 
 _MAX_SHOWN = 5  # jobs, files or names in one list
 
-# Patterns of the reasons that Snakemake 9 prints, each with its meaning. What the group of a pattern matches is shown too.
+# Patterns of the reasons that Snakemake 9 prints, each with its meaning. The text of a pattern's group is shown too.
 _REASONS = {
     r"Missing output files: ": "not made yet",
     r"Incomplete output files: ": "it was cut short",
@@ -33,7 +33,7 @@ _REASONS = {
     r"Forced execution": "asked for, by a --force option",
     r"Input files updated by another job: ": "what it reads is made again",
 }
-_RUNS_AFTER_OTHERS = _REASONS[r"Input files updated by another job: "]
+_FOLLOWS_OTHER_JOBS = _REASONS[r"Input files updated by another job: "]
 _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}( \S+)*")  # a fingerprint with its parts
 _TABLE_HASH = re.compile(r"[0-9a-f]{64}")  # the SHA-256 of a user's table
@@ -58,9 +58,9 @@ def main(arguments: list[str]) -> int:
     `make reproduce EXCLUDE=nbfi` --config exclude=nbfi; otherwise the runs of excluded datasets appear as missing.
     """
     parser = cli.parser("why", main.__doc__, usage="clusterlets why [FILE ...] [options of Snakemake]")
-    parser.add_argument("files", metavar="FILE", nargs="*", help="results to be explained; none: everything")
-    n_files = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
-    files, options = arguments[:n_files], arguments[n_files:]
+    parser.add_argument("files", metavar="FILE", nargs="*", help="results to explain (default: all)")
+    first_option = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
+    files, options = arguments[:first_option], arguments[first_option:]
     if {"-h", "--help"} & set(options):
         parser.print_help()
     else:
@@ -89,14 +89,14 @@ def _dry_run(files: list[str], options: list[str]) -> str:
 
 
 def explain(output: str) -> str:
-    """Explain the output of a dry run: a list of jobs under each reason. Jobs that run only because others do come last."""
+    """Explain the output of a dry run: list the jobs under each reason. Jobs that only follow other jobs come last."""
     jobs_by_reason: dict[str, list[str]] = {}
     for job, reason, command in _JOB.findall(output):
         jobs_by_reason.setdefault("; ".join(explain_reason(reason.strip(), command)), []).append(job)
     if not jobs_by_reason:
         return "Nothing would run: everything is there and up to date."
     lines = []
-    for reason in sorted(jobs_by_reason, key=lambda reason: reason == _RUNS_AFTER_OTHERS):
+    for reason in sorted(jobs_by_reason, key=lambda reason: reason == _FOLLOWS_OTHER_JOBS):
         lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs_by_reason[reason], _MAX_SHOWN))]
     return "\n".join(lines)
 
@@ -104,14 +104,14 @@ def explain(output: str) -> str:
 def explain_reason(reason: str, command: str = "") -> Iterator[str]:
     """Say in plain words why Snakemake runs a job. The job's shell command gives the names of the options that changed.
 
-    The reason that other jobs run first is left out if there is another reason.
+    That the job follows other jobs is left out if there is another reason.
     """
     parameters = _PARAMETERS.search(reason)
     reasons = list(_explain_parameters(parameters[1], parameters[2], command)) if parameters else []
     other_reasons = _PARAMETERS.sub("", reason)
     for pattern, meaning in _REASONS.items():
         match = re.search(pattern, other_reasons)
-        if match and not (reasons and meaning == _RUNS_AFTER_OTHERS):
+        if match and not (reasons and meaning == _FOLLOWS_OTHER_JOBS):
             reasons.append(f"{meaning}: {', '.join(first_of(match[1].split(', '), _MAX_SHOWN))}" if match.groups() else meaning)
     yield from reasons or [reason or "Snakemake names no reason"]
 
@@ -122,9 +122,7 @@ def _explain_parameters(old_text: str, new_text: str, command: str) -> Iterator[
     if len(fingerprints) == 2:
         parts = [_describe_part(part) for part in changed_parts(*fingerprints)]
         yield f"its code changed: {', '.join(first_of(parts, _MAX_SHOWN))}" if parts else "its code or a library changed"
-    old_settings, new_settings = (
-        {key: setting for value in values for key, setting in (_parse_json(value) or {}).items()} for values in (old, new)
-    )
+    old_settings, new_settings = _collect_settings(old), _collect_settings(new)
     if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
         yield "it crossed a limit of time or memory, and the limits changed"
         old, new = ([value for value in values if value] for values in (old, new))  # drop "", which stands for no limits
@@ -170,6 +168,10 @@ def _parse_json(value: str) -> dict | None:
         return None
 
 
+def _collect_settings(values: list[str]) -> dict:
+    return {key: setting for value in values for key, setting in (_parse_json(value) or {}).items()}
+
+
 def _is_explained(value: str) -> bool:
-    """Whether another sentence explains the value, because it is a fingerprint, the hash of a table, or settings."""
+    """Whether a value is a fingerprint, the hash of a table, or settings, which have sentences of their own."""
     return bool(_FINGERPRINT.fullmatch(value) or _TABLE_HASH.fullmatch(value)) or _parse_json(value) is not None

@@ -20,11 +20,11 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
     group_counts : int array (K,)
         Instances of each group in the dataset.
     kind : {"absolute", "relative", "kl", "first_group", "least_share"}
-        ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, as in the paper's
-        tables. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
-        shares). ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats. ``first_group`` and
-        ``least_share``: as ``absolute``, but the deviation of a cluster of a single group is a constant: with ``first_group``,
-        1 - the share of the first group in the dataset; with ``least_share``, the smallest share of any group in it.
+        ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, as in the paper's tables.
+        ``relative``: the same, with each difference divided by the larger of the two shares (paper, Definition 2).
+        ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats.
+        ``first_group``: as ``absolute``, except that a cluster of a single group deviates by 1 - the first group's share in the
+        dataset. ``least_share``: likewise, but such a cluster deviates by the smallest share of any group in the dataset.
     """
     shares = composition / composition.sum(axis=1, keepdims=True)
     expected = group_counts / group_counts.sum()
@@ -51,29 +51,29 @@ def deviation_of_columns(
     composition : int array (C, K)
     group_counts : int array (K,)
     columns : sequence of S sequences (K,)
-        The value of each group in each column. If empty, there is a single column, and each group is a value of it.
+        The value of each group in each column. If empty, there is a single column, whose values are the groups.
     kind : {"absolute", "relative", "kl"}
     """
     largest = 0.0
     for values in columns or [range(len(group_counts))]:
-        members = [[value == level for value in values] for level in dict.fromkeys(values)]
-        column_composition = np.stack([composition[:, member].sum(axis=1) for member in members], axis=1)
-        counts = np.array([group_counts[member].sum() for member in members])
+        groups_by_value = [[value == level for value in values] for level in dict.fromkeys(values)]
+        column_composition = np.stack([composition[:, groups].sum(axis=1) for groups in groups_by_value], axis=1)
+        counts = np.array([group_counts[groups].sum() for groups in groups_by_value])
         largest = max(largest, float(deviation_per_cluster(column_composition, counts, kind).max()))
     return largest
 
 
 def balance(composition: np.ndarray) -> float:
-    """Smallest ratio of two groups' counts in any cluster; 0 where a cluster lacks a group (paper, Definition 1)."""
+    """Smallest ratio of two groups' counts in any cluster; 0 if a cluster lacks a group (paper, Definition 1)."""
     return float((composition.min(axis=1) / composition.max(axis=1)).min())
 
 
 def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
     """Smallest delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
 
-    Bounded representation requires r (1 - delta) <= p <= r / (1 - delta) of every cluster and group, where p is the group's
-    share in the cluster and r its share in the dataset. 1 where a cluster lacks a group, 0 where every cluster has the
-    dataset's shares (Bera, Chakrabarty, Flores and Negahbani 2019, whose balance is 1 - delta_min).
+    Bounded representation requires r (1 - delta) <= p <= r / (1 - delta) for every cluster and group, where p is the group's
+    share in the cluster and r its share in the dataset. The result is 0 if every cluster has the dataset's shares, and 1 if a
+    cluster lacks a group. The balance of Bera, Chakrabarty, Flores and Negahbani (2019) is 1 - delta_min.
 
     Parameters
     ----------
@@ -83,18 +83,18 @@ def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
         Instances of each group in the dataset; empty groups are ignored.
     """
     composition, group_counts = _only_present_groups(composition, group_counts)
-    # Products of whole numbers, exact, so that equal shares give exactly 0.
+    # Products of whole numbers are exact, so equal shares give exactly 0.
     counts = composition * group_counts.sum()
     expected = composition.sum(axis=1, keepdims=True) * group_counts
     return 1 - float((np.minimum(counts, expected) / np.maximum(counts, expected)).min())
 
 
 def additive_violation(composition: np.ndarray, group_counts: np.ndarray) -> int:
-    """Instances by which the worst count of a group in a cluster lies outside its bounds: 0.., lower is better. O(C K).
+    """Instances by which the worst count of a group in a cluster misses the dataset's share: 0.., lower is better. O(C K).
 
-    Both bounds are those of delta = 0: the group's share in the dataset times the size of the cluster. The excess is rounded up
-    to whole instances (Bera and others 2019), so it is at most 1 if every count is such a product rounded up or down. The
-    arguments are those of :func:`delta_min`.
+    With the dataset's share, the count would be this share times the size of the cluster. The difference is rounded up to whole
+    instances (Bera and others 2019), so it is at most 1 if every count is such a product rounded up or down. The arguments are
+    those of :func:`delta_min`.
     """
     return SHARES.missed_rows(0.0, composition, group_counts)
 
@@ -102,8 +102,8 @@ def additive_violation(composition: np.ndarray, group_counts: np.ndarray) -> int
 def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> float:
     """Mean \\|p - r\\| over groups and clusters, weighted by cluster size: 0..1, lower is better. O(C K).
 
-    The arguments are those of :func:`delta_min`. Where clusters overlap, an instance counts in each of its clusters. With
-    two groups FairKM's average error (Abraham and others 2020) is this times the square root of 2.
+    An instance counts in each of its clusters if clusters overlap. With two groups, this times the square root of 2 is FairKM's
+    average error (Abraham and others 2020). The arguments are those of :func:`delta_min`.
     """
     composition, group_counts = _only_present_groups(composition, group_counts)
     sizes = composition.sum(axis=1)
@@ -114,9 +114,9 @@ def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> flo
 def vfc_error(composition: np.ndarray, group_counts: np.ndarray) -> float:
     """Sum over clusters of the Kullback-Leibler divergence of the dataset from the cluster, in nats. O(C K).
 
-    This is the sum of r log(r / p), with r and p as in :func:`delta_min` (Ziko and others 2021); the deviation ``kl`` measures
-    the opposite direction. From 0 up, lower is better; infinite where a cluster lacks a group. It grows with the number of
-    clusters. The arguments are those of :func:`delta_min`.
+    The divergence is the sum of r log(r / p) over the groups, with r and p as in :func:`delta_min` (Ziko and others 2021). The
+    deviation ``kl`` has the opposite direction. The error is 0 or more, lower is better, and infinite if a cluster lacks a
+    group. It grows with the number of clusters. The arguments are those of :func:`delta_min`.
     """
     composition, group_counts = _only_present_groups(composition, group_counts)
     expected = group_counts / group_counts.sum()
@@ -126,6 +126,6 @@ def vfc_error(composition: np.ndarray, group_counts: np.ndarray) -> float:
 
 
 def _only_present_groups(composition: np.ndarray, group_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both arrays without the groups that have no instances."""
-    present = np.asarray(group_counts) > 0
-    return np.asarray(composition)[:, present], np.asarray(group_counts)[present]
+    composition, group_counts = np.asarray(composition), np.asarray(group_counts)
+    present = group_counts > 0
+    return composition[:, present], group_counts[present]

@@ -1,10 +1,9 @@
 """Scores computed from instances and their labels, not from counts or pieces: costs and silhouettes.
 
-Each instance has one label. If it is in several overlapping clusters, the label is the one whose centre is nearest.
-Summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
+Each instance has one label. If clusters overlap, the label names the cluster with the nearest centre.
 
 These scores are computed right after the fit, while its kernels and labels are in memory. Their entries are here and not in
-``clusterlets.metrics.table``, so that fits do not depend on the other scores.
+``clusterlets.metrics.table``, so that a change of another score does not rerun the fits.
 """
 
 from dataclasses import dataclass
@@ -52,7 +51,7 @@ class Instances:
 
 
 def social_cost(instances: Instances) -> float:
-    """Mean squared distance of a group's instances to their centres, for the group in which this mean is largest."""
+    """Largest, over the groups, of the mean squared distance of the group's instances to their centres."""
     group_sizes = np.bincount(instances.groups)
     group_means = np.bincount(instances.groups, instances.squares)[group_sizes > 0] / group_sizes[group_sizes > 0]
     return float(group_means.max())
@@ -62,13 +61,13 @@ def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.n
     """Silhouette (m,) of each of m rows, -1..1, higher is better; NaN if all rows are in one cluster.
 
     The silhouette is (b - a) / max(a, b). Here a is the row's mean distance to the other rows of its cluster, and b is the
-    smallest of its mean distances to the other clusters. It is 0 for the only row of a cluster, and if a = b = 0 (Rousseeuw
-    1987). O(C m) time and memory.
+    smallest of its mean distances to the other clusters. The silhouette is 0 for the only row of a cluster, and if a = b = 0
+    (Rousseeuw 1987). O(C m) time and memory.
 
     Parameters
     ----------
     sums : float array (C, m)
-        Sum of each row's distances to all rows of each cluster.
+        Sum of each row's distances to all rows of each cluster, from :func:`clusterlets.algorithms.geometry.row_sums`.
     sizes : int array (C,)
         Number of rows of each cluster; empty clusters are ignored.
     labels : int array (m,)
@@ -91,7 +90,7 @@ def silhouette(instances: Instances) -> float:
 
 
 def silhouette_error(instances: Instances) -> float:
-    """Standard error of :func:`silhouette`, 0 if all rows were drawn, NaN without a sample."""
+    """Standard error of :func:`silhouette`, corrected for a finite table: 0 if all rows were drawn. NaN without a sample."""
     values, n = instances.silhouettes, len(instances.X)
     if values is None:
         return float("nan")

@@ -90,9 +90,9 @@ class JoinedClusterlets:
 
 
 def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> float:
-    """1 - (mean over clusters of the mean of the full pairwise distance matrix) / (largest distance in the dataset).
+    """1 - (mean over clusters of the mean of the cluster's pairwise distance matrix) / (largest distance in the dataset).
 
-    As in the paper's numbers, the mean includes the zero diagonal of each cluster's matrix. 1 if all instances coincide.
+    As in the paper's numbers, the mean includes the zero diagonal of each matrix. The cohesion is 1 if all instances coincide.
     """
     if diameter == 0:
         return 1.0

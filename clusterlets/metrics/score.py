@@ -22,11 +22,11 @@ class Score:
     meaning : str
         What the score measures, in plain text.
     unit : str
-        Unit of the score; ``ratio`` for a number without a unit.
+        ``ratio`` for a number without a unit.
     better : {"higher", "lower", None}
         Which values are better; None if neither are.
     undefined : str
-        When the score is NaN, which is an empty cell in the result files; an empty text if never.
+        When the score is NaN, which is an empty cell in the result files. An empty text if the score is always defined.
     source : str
         The publication that defines the score, if it is not the paper.
     """
@@ -43,14 +43,14 @@ class Score:
 
     @property
     def values(self) -> str:
-        """Unit, range and direction: ``instances, 0.., lower is better``. ``or empty`` is added if it may be undefined."""
+        """Unit, range and direction: ``instances, 0.., lower is better``. "or empty" is added if the score may be undefined."""
         low, high = (f"{bound:g}" if abs(bound) < float("inf") else "" for bound in self.range)
         direction = f", {self.better} is better" if self.better else ""
         return f"{self.unit}, {low}..{high}{' or empty' if self.undefined else ''}{direction}"
 
     @property
     def explanation(self) -> str:
-        """The meaning, when the score is undefined, and the source, as one text."""
+        """One text with the meaning, the condition under which the score is undefined, and the source."""
         condition = f". Empty {self.undefined}" if self.undefined else ""
         return f"{self.meaning}{condition}{f' ({self.source})' if self.source else ''}"
 

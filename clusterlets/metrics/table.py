@@ -18,7 +18,8 @@ from clusterlets.metrics.pieces import JoinedClusterlets, Pieces, centroid_silho
 from clusterlets.metrics.prices import BELOW_ONE, PriceInputs, price_of_fairness
 from clusterlets.metrics.score import Score
 
-_BERA_ET_AL, _IF_OVERLAPPING = "Bera, Chakrabarty, Flores and Negahbani 2019", "for overlapping clusters"
+_BERA_ET_AL = "Bera, Chakrabarty, Flores and Negahbani 2019"
+_IF_OVERLAPPING = "for overlapping clusters"
 _SHARE_DIFFERENCE = "absolute difference of shares"
 
 #: The scores of the paper and those that go with them, in the order of the columns of the result files.
@@ -133,7 +134,7 @@ OF_PAPER = (
     Score(
         "price_of_fairness",
         computed_from=PriceInputs,
-        function=lambda costs: price_of_fairness(costs.cost, costs.n_clusters, costs.reference),
+        function=lambda inputs: price_of_fairness(inputs.cost, inputs.n_clusters, inputs.reference),
         range=(0, inf),
         better="lower",
         meaning="kmeans_cost divided by the least cost of plain k-means with as many clusters, over 50 starts with fixed seeds "

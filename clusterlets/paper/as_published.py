@@ -20,7 +20,7 @@ _CELL_COLUMNS = ["table", "row", "dataset", "method", "matcher", "quantity"]
 COLUMNS = ["kind", *_CELL_COLUMNS, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"]
 NUMBER, CLAIM = "number", "claim"
 ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
-# Keys: whether a number or a claim comes back with the run that follows the text, and with the run of the code.
+# The keys say whether a number or a claim comes back as the text says, and as the code does.
 _COMES_BACK = {(True, True): BOTH, (True, False): ONLY_TEXT, (False, True): ONLY_CODE, (False, False): NEITHER}
 # A better verdict has a larger number.
 _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
@@ -33,12 +33,12 @@ def variant_of(config: Mapping) -> str:
 
 
 def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
-    """One row, with :data:`COLUMNS`, per claim and per number of the paper that is compared: ``results/as_published.csv``.
+    """One row per claim and per number of the paper that is compared: ``results/as_published.csv``, :data:`COLUMNS`.
 
-    ``runs`` are the runs of the grid, of which only those on the paper's datasets and seeds are compared. ``published`` are the
-    runs of the variant :func:`variant_of`; without them there are no rows. Here the numbers that only the published code can
-    give (of B and G-D) are compared with both runs. ``comes_back`` says which runs reproduce a number, or support a claim at
-    least as well as the paper's own numbers do. For a claim, the columns for numbers hold the statistics.
+    ``runs`` are the runs of the grid, and ``published`` those of the variant :func:`variant_of`, if it was run; if not, there
+    are no rows. Only runs on the paper's datasets and seeds are compared. Some numbers (of B and G-D) can only come from the
+    published code; here they are compared with both runs. ``comes_back`` says which of the two reproduce a number, or support a
+    claim at least as well as the paper's own numbers do. For a claim, the columns for numbers hold the statistics.
     """
     runs_by_source = {"text": runs, "code": published}
     if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in runs_by_source.values()):
@@ -70,13 +70,13 @@ def _rows_of_claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
         verdicts = [finding.verdict for finding in (by_paper, by_text, by_code)]
         if INCONCLUSIVE in verdicts or by_paper.verdict == FAILS:
             continue
-        grades = [_GRADES[name] for name in verdicts]
+        paper_grade, text_grade, code_grade = (_GRADES[name] for name in verdicts)
         rows.append(
             {
                 **{"kind": CLAIM, "row": claim["claim_in_short"], "reported": by_paper.statistic},
                 **{"as_text": by_text.statistic, "verdict_as_text": by_text.verdict},
                 **{"as_code": by_code.statistic, "verdict_as_code": by_code.verdict},
-                "comes_back": _COMES_BACK[grades[1] >= grades[0], grades[2] >= grades[0]],
+                "comes_back": _COMES_BACK[text_grade >= paper_grade, code_grade >= paper_grade],
             }
         )
     return pd.DataFrame(rows)
@@ -106,7 +106,7 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
 
 
 def headline(assessed: pd.DataFrame) -> str:
-    """One sentence for people who have not read the paper: how much of table 1 each of the two runs reproduces."""
+    """One sentence: how much of table 1 each of the two runs reproduces."""
     counts = by_verdict(assessed).loc[reported.TABLES[0]]
     by_text, by_code = (counts[name] for name in ("text", "code"))
     return (
@@ -116,9 +116,10 @@ def headline(assessed: pd.DataFrame) -> str:
 
 
 def _numbers_by_row(rows: pd.DataFrame) -> list[str]:
-    """A string such as ``table 1, C (size, size_std)`` for each row of the paper's tables that has one of these numbers."""
-    grouped = rows.groupby(["table", "row"], sort=False)["quantity"].agg(", ".join)
-    return [f"{table.partition('_')[0].replace('table', 'table ')}, {row} ({names})" for (table, row), names in grouped.items()]
+    """``table 1, C (size, size_std)``: one such text for each row of the paper's tables that has one of these numbers."""
+    quantities_by_row = rows.groupby(["table", "row"], sort=False)["quantity"].agg(", ".join)
+    titles = {name: name.partition("_")[0].replace("table", "table ") for name in rows["table"].unique()}
+    return [f"{titles[table]}, {row} ({quantities})" for (table, row), quantities in quantities_by_row.items()]
 
 
 def by_verdict(assessed: pd.DataFrame) -> pd.DataFrame:
@@ -129,7 +130,7 @@ def by_verdict(assessed: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
-    """The page of the findings: ``results/as_published.md``."""
+    """The page ``results/as_published.md``."""
     return f"# As the text says, and as the published code does\n\n{body(assessed)}\n"
 
 

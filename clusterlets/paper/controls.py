@@ -1,8 +1,8 @@
 """How often the verdicts on the paper's numbers are right, measured on copies of the paper that we make ourselves.
 
-A copy is the paper's tables with the results of ten other seeds of ours, printed with as many digits as in the paper. A perfect
-copy should rarely get the verdict "differs". A wrong copy prints the numbers of something else, or numbers that are too large
-or too small, and should rarely get the verdict "reproduced".
+A copy is the paper's tables with results of our runs with ten other seeds, printed with as many digits as in the paper. A
+perfect copy should rarely get the verdict "differs". A wrong copy prints numbers of something else, or numbers that are too
+large or too small. It should rarely get the verdict "reproduced".
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
     """The counts of verdicts on the paper and on the copies: ``results/comparison_controls.csv``.
 
     ``comparison`` is the result of :func:`clusterlets.paper.comparison.compare` for these runs. The copies are made from the
-    runs if these have at least two full groups of ten seeds (0 to 9, 10 to 19 and so on). Otherwise the counts for copies are
+    runs if they have at least two full groups of ten seeds (0 to 9, 10 to 19 and so on). Otherwise the counts for copies are
     those of the committed reference, which has ten datasets and fifty seeds.
     """
     printed_cells = counted(comparison)
@@ -52,14 +52,16 @@ def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
 def measure(runs: pd.DataFrame, printed_cells: pd.DataFrame) -> pd.DataFrame:
     """Counts of the verdicts on copies of the paper, with :data:`COLUMNS`; empty with fewer than twenty seeds.
 
-    ``runs`` are rows of ``runs.csv`` on datasets of the paper. In each ordered pair of groups of ten seeds, one group gives the
-    copies, and the other the forecasts that judge them. ``printed_cells`` are the cells of the paper that are compared. The
-    result has one row per table and source (the kind of copy), with the number of copies. Averaged over the copies, it has the
-    number of ``cells`` that the source changes (all, for a perfect copy), and how many of them have each verdict.
-    ``differs_least`` and ``differs_most`` are the smallest and the largest share of a copy's cells that differ.
+    ``runs`` are rows of ``runs.csv`` on datasets of the paper. ``printed_cells`` are the cells of the paper that are compared.
+    In each ordered pair of groups of ten seeds, one group gives the copies, and the other gives the forecasts that judge them.
+
+    The result has one row per table and source, which is the kind of copy. ``copies`` counts the copies. ``cells`` is the
+    number of cells that a copy changes (all, for a perfect copy), and the columns of the verdicts count the cells with each
+    verdict; these are means over the copies. ``differs_least`` and ``differs_most`` are the smallest and the largest share of a
+    copy's cells that differ.
 
     The paper's averages include datasets that we may lack. To imitate this, tables 1 and 5 of a copy average over all of our
-    datasets, and are compared with forecasts from all datasets but one. Each dataset is left out in turn.
+    datasets, but the forecasts come from all datasets but one. Each dataset is left out in turn.
     """
     judged_copies = [
         copy for pair in permutations(selection.groups_of_seeds(runs), 2) for copy in _judge_copies(*pair, printed_cells)
@@ -80,10 +82,7 @@ def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judge_copies(forecast_runs: pd.DataFrame, copy_runs: pd.DataFrame, printed_cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The verdicts on every copy made from ``copy_runs``, by forecasts from ``forecast_runs``.
-
-    For a wrong copy, only the cells that it changes are judged.
-    """
+    """The verdicts on the cells of every copy made from ``copy_runs``, by forecasts from ``forecast_runs``."""
     copies_of_selections, copies_of_averages = (
         list(_copies(copy_runs, printed_cells[printed_cells["table"].isin(group)]))
         for group in (cells.SELECTIONS, cells.AVERAGES)
@@ -98,7 +97,7 @@ def _judge_copies(forecast_runs: pd.DataFrame, copy_runs: pd.DataFrame, printed_
 
 
 def _copies(runs: pd.DataFrame, printed_cells: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Every copy, as its source and the cells that it changes. Their column ``reported`` holds what the copy prints."""
+    """The source of every copy, and the cells that the copy changes. Their column ``reported`` holds what it prints."""
     names = [name for name in reported.TABLES if (printed_cells["table"] == name).any()]
     if not names:
         return
@@ -129,9 +128,9 @@ def _wrong_copies(
 
 
 def _with_other_rows(printed_cells: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The cells, each with the name of the row ``step`` rows further down as its row, and its own row in the column ``own``.
+    """The cells, each with the name of the row ``step`` rows further down as its ``row``, and the name of its own as ``own``.
 
-    The first row of a table follows its last. Cells are left out if the table has only ``step`` rows or fewer.
+    The first row of a table follows its last. Tables with only ``step`` rows or fewer are left out.
     """
     # A row of table 5 has a coefficient and a pair of variables: the other row must have the same coefficient.
     coefficient = printed_cells["row"].str.split().str[0].where(printed_cells["table"] == "table5_correlations", "")
@@ -146,7 +145,7 @@ def _with_other_rows(printed_cells: pd.DataFrame, step: int) -> pd.DataFrame:
 
 
 def _reprint(printed_cells: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """The cells that have a value in ``values``, with this value as ``reported``, to as many decimals as in the paper."""
+    """The cells that have a value in ``values``. It becomes their ``reported``, with as many decimals as in the paper."""
     keys = pd.MultiIndex.from_frame(printed_cells[cells.KEY])
     printed_cells = printed_cells.assign(value=values.reindex(keys).to_numpy()).dropna(subset="value")
     reprinted = [

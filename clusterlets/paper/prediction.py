@@ -1,6 +1,6 @@
-"""Forecasts of the numbers in the paper's tables: how likely it is that our runs with other seeds give each number.
+"""Forecasts of the numbers in the paper's tables: how likely our runs with other seeds are to give each number.
 
-A forecast also holds alternatives: what a paper with a wrong number might print, such as the numbers of other datasets.
+A forecast also holds alternatives: what a paper with wrong numbers might print, such as the numbers of other datasets.
 """
 
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-# Probabilities that differ by at most this count as equal: the difference is a rounding error.
+# Probabilities that differ by at most this count as equal, because of rounding errors.
 _TIE_TOLERANCE = 1e-12
-# How far from a printed number a reader would still call another number close: an absolute distance and a share of the printed
-# number, of which the larger applies.
+# The largest distance at which a reader would still call a number close to a printed one. It is the larger of an absolute
+# distance and a share of the printed number.
 _CLOSENESS_LIMITS = {
     "deviation": (0.005, 0.40),
     "cohesion": (0.03, 0.0),
@@ -29,8 +29,8 @@ Key = tuple[str, str, str]
 class Numbers:
     """The distribution of a number: a mixture of Student-t kernels with three degrees of freedom.
 
-    ``atoms`` (m,) are the centres, ``weights`` (m,) add up to 1, and ``width`` is the scale of the kernels. The scale is never
-    less than a quarter of a unit in the last printed digit.
+    ``atoms`` (m,) are the centres, and ``weights`` (m,) add up to 1. The scale of the kernels is ``width``, but at least a
+    quarter of a unit in the last printed digit.
     """
 
     atoms: np.ndarray
@@ -43,7 +43,7 @@ class Numbers:
         return 1 - below - above
 
     def tail(self, printed: str) -> float:
-        """The two-sided tail probability: that of a number at least as extreme as the printed one, at most 1."""
+        """The two-sided tail probability: that of a number at least as extreme as the printed one."""
         below, above = self._tails(printed)
         return min(1.0, 2 * (1 - max(below, above)))
 
@@ -78,7 +78,7 @@ Prediction = Numbers | Options
 class Forecast:
     """What our runs with other seeds would give for a number (``own``), and what a wrong paper might print instead.
 
-    ``alternatives`` are groups of distributions. One group, for example, holds those of the other datasets.
+    ``alternatives`` are groups of distributions; for example, one group holds those of the other datasets.
     """
 
     quantity: str
@@ -88,8 +88,8 @@ class Forecast:
     def evidence(self, printed: str) -> float:
         """How many times likelier the printed number is under our distribution than under the alternatives.
 
-        Every group of alternatives has the same weight. Numbers get a further group: our distribution, shifted up and down by
-        the largest distance that a reader would still call close.
+        Every group of alternatives has the same weight. For a number, there is a further group: our distribution, shifted up
+        and down by :func:`closeness_limit`.
         """
         groups: list[tuple[Prediction, ...]] = list(self.alternatives)
         if isinstance(self.own, Numbers):

@@ -1,8 +1,9 @@
 """The verdict on a number of the paper, and on a row, a column or a table of them: reproduced, undecided, or differs.
 
 A number differs if our runs with other seeds would hardly ever give it. It is reproduced if it is much likelier under our
-results than under any alternative: the numbers of other datasets or methods, or ours shifted by what readers would still call
-close. The cut-offs were chosen before their error rates were measured; docs/reproduction.md has these rates.
+results than under the alternatives. These are the numbers of other datasets or methods, and ours shifted by a distance that
+readers would still call close. The cut-offs were chosen before their error rates were measured; docs/reproduction.md has these
+rates.
 """
 
 from collections.abc import Mapping
@@ -16,9 +17,9 @@ from clusterlets.paper.prediction import Forecast, Key
 REPRODUCED, UNDECIDED, DIFFERS = "reproduced", "undecided", "differs"
 VERDICTS = (REPRODUCED, UNDECIDED, DIFFERS)
 
-#: A number differs if its tail probability is below this; n numbers together, if the tail of one is below LEVEL / n.
+#: A number differs if its tail probability is below this. A group of n numbers differs if one of the tails is below LEVEL / n.
 LEVEL = 0.05
-#: Least evidence for which a number is reproduced, and least geometric mean for which several are.
+#: The least evidence for which a number is reproduced, and the least geometric mean for which a group of numbers is.
 EVIDENCE, EVIDENCE_OF_SEVERAL = 5.0, 2.25
 
 _DECIMALS = 6  # in the files
@@ -40,7 +41,8 @@ def _judge_number(forecast: Forecast | None, printed: str) -> tuple[float, float
     if forecast is None:
         return np.nan, np.nan, UNDECIDED
     tail, evidence = round(forecast.own.tail(printed), _DECIMALS), round(forecast.evidence(printed), _DECIMALS)
-    return tail, evidence, DIFFERS if tail < LEVEL else REPRODUCED if evidence >= EVIDENCE else UNDECIDED
+    verdict = DIFFERS if tail < LEVEL else REPRODUCED if evidence >= EVIDENCE else UNDECIDED
+    return tail, evidence, verdict
 
 
 def judge_groups(judged: pd.DataFrame) -> pd.DataFrame:

@@ -42,8 +42,8 @@ COUNTED = {
 def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided_cohesion: Mapping[str, float]) -> pd.DataFrame:
     """One row per claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
 
-    ``runs`` are those on the paper's datasets, and ``our_tables`` their tables. A verdict needs more than half of the datasets.
-    ``undivided_cohesion`` is the cohesion of each dataset as one cluster, for those where it was measured.
+    ``runs`` are those on the paper's datasets, and ``our_tables`` their tables. ``undivided_cohesion`` maps datasets to the
+    cohesion of all their instances as one cluster; it may lack some.
     """
     paper, ours = Numbers.from_paper(), Numbers.from_runs(runs, our_tables)
     control_numbers = controls.all_controls(runs, our_tables, undivided_cohesion)
@@ -65,25 +65,27 @@ def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided_cohesi
 
 
 def judge(claim: dict, numbers: Numbers) -> Finding:
-    """The verdict on one claim by these numbers, and the statistic it rests on.
+    """The verdict on one claim by these numbers, and the statistic on which it is based.
 
-    Inconclusive for half of the paper's datasets or fewer, because the claim is about all of them.
+    The claims are about all of the paper's datasets, so the verdict is inconclusive for runs on half of them or fewer.
     """
     if numbers.runs is not None and (too_few := reported.why_too_few(numbers.runs["dataset"].nunique())):
         return Finding(INCONCLUSIVE, too_few)
     scales = reported.claims()["scales"]
     arguments = {name: Scale(**scales[value]) if name == "scale" else value for name, value in claim["parameters"].items()}
+    test = getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"])
     try:
-        return (getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"]))(numbers, **arguments)
+        return test(numbers, **arguments)
     except Undecided as reason:
         return Finding(INCONCLUSIVE, str(reason))
 
 
 def by_sentence(assessed: pd.DataFrame) -> pd.DataFrame:
-    """One row per sentence of the paper: its verdicts by the paper's own comparison (``paper``, ``ours``) and by ``stricter``.
+    """The verdicts on each sentence of the paper, one row per sentence, with the columns of :data:`COUNTED`.
 
-    A sentence with several rows gets their common verdict, and holds in part if they differ; inconclusive rows are ignored
-    unless all are inconclusive. In the stricter comparison the rows against FRAC (fair) replace the sentence's other rows.
+    If a sentence has several claims, it gets their common verdict, and holds in part if they differ. Inconclusive claims are
+    ignored unless all are inconclusive. In the stricter comparison, the claims against FRAC (fair) replace the sentence's other
+    claims.
     """
     rows = {}
     for sentence, group in assessed.groupby("sentence", sort=False):
@@ -102,14 +104,14 @@ def _joint_verdict(verdicts: pd.Series) -> str:
 
 
 def counts(assessed: pd.DataFrame) -> pd.DataFrame:
-    """How many sentences have each verdict: column ``verdict`` and those of :data:`COUNTED`, rows as in ``VERDICTS``."""
+    """How many sentences have each verdict: one row per verdict, with the columns ``verdict`` and those of :data:`COUNTED`."""
     sentences = by_sentence(assessed)
-    columns = {side: sentences[side].value_counts().reindex(VERDICTS, fill_value=0) for side in COUNTED}
+    columns = {column: sentences[column].value_counts().reindex(VERDICTS, fill_value=0) for column in COUNTED}
     return pd.DataFrame(columns).rename_axis("verdict").reset_index()
 
 
 def describe_counts(verdicts: pd.Series) -> str:
-    """How many of the sentences have each verdict: "12 hold, 1 holds in part, 3 do not hold, 1 is inconclusive"."""
+    """The counts of the verdicts in words: "12 hold, 1 holds in part, 3 do not hold, 1 is inconclusive"."""
     plurals = {HOLDS: "hold", IN_PART: "hold in part", FAILS: "do not hold", INCONCLUSIVE: "are inconclusive"}
     singulars = {**dict(zip(VERDICTS, VERDICTS, strict=True)), INCONCLUSIVE: "is inconclusive"}
     numbers = verdicts.value_counts()
@@ -120,7 +122,7 @@ def describe_counts(verdicts: pd.Series) -> str:
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
-    """The counts; then for each subject a table of verdicts, and each claim with its sentence, test and numbers."""
+    """The counts, and for each subject a table of verdicts, and each claim with its sentence, test and numbers."""
     sentences = f"{assessed['sentence'].nunique()} sentences, each counted once:\n"
     table = markdown_table(counts(assessed).rename(columns=COUNTED))
     header = ["# What the paper says, and what the numbers say\n", sentences, *table, ""]

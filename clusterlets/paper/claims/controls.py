@@ -2,7 +2,7 @@
 
 A control takes the place of Clusterlets, and the claim is judged as before. The controls are random partitions, plain k-means
 and the undivided data. Runs of the first two are selected by the same rule as those of Clusterlets. The undivided data are a
-single cluster of all instances, which is allowed here although the rule excludes limit cases.
+single cluster of all instances. That is a limit case, which the rule would exclude, but here it is allowed.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ UNDIVIDED = "undivided data"
 
 
 def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
-    """Our numbers with a control's runs in place of those of Clusterlets. All other methods stay, and so does the control.
+    """Our numbers with a control's runs in place of those of Clusterlets. The runs of all other methods stay.
 
     The control's runs are labelled as runs of the matcher C, so that claims about the best runs of C can be tested on them too.
     """
@@ -30,9 +30,9 @@ def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
 
 
 def undivided(our_tables: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> Numbers:
-    """Our tables 2 and 4 with the undivided data as the run of Clusterlets; ``cohesion`` is the data's cohesion by dataset.
+    """Our tables 2 and 4 with the undivided data as the run of Clusterlets, and an empty table 3.
 
-    A single cluster has the group shares of the dataset, so its deviation is zero. Table 3 is empty.
+    ``cohesion`` maps datasets to the cohesion of the undivided data. Their deviation is zero.
     """
     table2, table3, table4 = (our_tables[name].frame for name in reported.TABLES[1:4])
     rows = pd.DataFrame({"dataset": [name for name in table2["dataset"] if name in cohesion]})
@@ -54,8 +54,10 @@ def all_controls(
     """The numbers of each control, by name. Controls without runs, or with cohesion on too few datasets, are left out."""
     controls_with_runs = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
     numbers = {name: in_place_of_clusterlets(runs, name) for name in controls_with_runs}
-    measured_datasets = [name for name in our_tables[reported.TABLES[1]].frame["dataset"] if name in cohesion]
-    return numbers | ({UNDIVIDED: undivided(our_tables, cohesion)} if not reported.why_too_few(len(measured_datasets)) else {})
+    n_measured = sum(name in cohesion for name in our_tables[reported.TABLES[1]].frame["dataset"])
+    if not reported.why_too_few(n_measured):
+        numbers[UNDIVIDED] = undivided(our_tables, cohesion)
+    return numbers
 
 
 def describe(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:

@@ -1,4 +1,4 @@
-"""The result of testing a claim: a verdict, from a share of cases or from two conditions, and a text with the numbers."""
+"""The result of testing a claim: a verdict, and a text with the numbers on which it is based."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from clusterlets.text import decimal, significant
 HOLDS, IN_PART, FAILS, INCONCLUSIVE = "holds", "holds in part", "does not hold", "inconclusive"
 VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE)
 
-# Tolerance for quotients that miss a threshold by a rounding error. It is far smaller than the last digit of any threshold.
+#: A number may miss a threshold by this much, because of rounding errors. No threshold has as many digits.
 LAST_BIT = 1e-9
 
 
@@ -20,7 +20,7 @@ class Undecided(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict, and a text with the numbers that it is based on."""
+    """A verdict, and a text with the numbers on which it is based."""
 
     verdict: str
     statistic: str
@@ -28,7 +28,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Scale:
-    """The smallest share of cases with which a claim holds, the share above which it holds in part, and both in words."""
+    """Thresholds for the share of cases: from ``holds`` on a claim holds, above ``in_part`` it holds in part."""
 
     holds: float
     in_part: float
@@ -52,7 +52,8 @@ def grade_in_two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:
 
 
 def format_number(value: float) -> str:
-    """Three decimals; fewer for whole and half numbers and infinity (from division by a printed 0), one digit below .001."""
+    """Format with three decimals, but whole and half numbers with fewer, and numbers below .001 with one digit."""
+    # A number is infinite if it was divided by a printed 0.
     if np.isinf(value) or float(2 * value).is_integer():
         return f"{value:g}".replace("-", "−")
     return significant(value, 1) if abs(value) < 0.001 else decimal(value)

@@ -16,7 +16,7 @@ _TEXT_COLUMNS = ("dataset", "method", "matcher", "coefficient", "x", "y")
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers in five tables with the columns of the paper's, and the runs they summarise (None for the paper itself)."""
+    """Five tables with the columns of the paper's, and the runs that they summarise (None for the paper itself)."""
 
     tables: Mapping[str, pd.DataFrame]
     runs: pd.DataFrame | None = None
@@ -35,7 +35,7 @@ class Numbers:
 
     @classmethod
     def from_runs(cls, runs: pd.DataFrame, our_tables: Mapping[str, Table]) -> "Numbers":
-        """Our tables, and the runs they summarise. The quantity s of table 5 is the silhouette, as in equation 1."""
+        """Our tables, and the runs that they summarise. The quantity s of table 5 is the silhouette, as in equation 1."""
         return cls({name: our_tables[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
 
     def matcher(self, name: str) -> pd.Series:
@@ -50,7 +50,7 @@ class Numbers:
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
     def selected_runs(self, name: str) -> pd.DataFrame:
-        """The run that the rule with this name selects on each dataset. If ``name`` is a method, its runs in table 4."""
+        """The run that the rule ``name`` selects on each dataset. If ``name`` is a method, its runs in table 4."""
         if name in _RULES_WITHOUT_TABLE:
             condition, by = _RULES_WITHOUT_TABLE[name]
             candidates = selection.seeds_of_paper(self.ok_runs).query(condition)
@@ -68,7 +68,7 @@ class Numbers:
 
     @property
     def single_runs(self) -> pd.DataFrame:
-        """The single runs of Clusterlets without limit cases: all of our runs, or those in tables 2 and 3 of the paper."""
+        """Runs of Clusterlets that are no limit cases: all of ours, or those that the paper shows, in tables 2 and 3."""
         if self.runs is not None:
             runs = selection.seeds_of_paper(self.ok_runs)
             return selection.without_limit_cases(runs[runs["method"] == "Clusterlets"])

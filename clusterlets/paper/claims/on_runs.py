@@ -1,7 +1,8 @@
 """Tests of the claims that need every run, or the ranks of figure 1. No table of the paper decides them.
 
-Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``. The numbers may be the paper's or
-ours. If they do not decide the claim, the function raises ``Undecided``.
+Each function tests one kind of claim. It takes ``Numbers``, which may be the paper's or ours, and the parameters of the claim.
+It returns a ``Finding``, or raises ``Undecided`` if the numbers do not decide the claim. Its docstring gives the condition
+under which the claim holds and, after "in part:", a weaker one under which it holds in part.
 """
 
 from collections.abc import Collection
@@ -21,8 +22,10 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
     for unfiltered in (without, without_other):
         with_filter, without_filter = align(numbers, filtered, unfiltered)
         counts.append(int((with_filter["deviation_mean"] != without_filter["deviation_mean"]).sum()))
-    statistic = f"fewer than 3 clusters: {counts[0]}, overlap: {counts[1]} of {len(with_filter)} datasets"
-    return grade_in_two_steps(counts[0] > len(with_filter) / 2 and counts[0] > counts[1], counts[0] > 0, statistic)
+    n_changed, n_changed_by_other = counts
+    n_datasets = len(with_filter)
+    statistic = f"fewer than 3 clusters: {n_changed}, overlap: {n_changed_by_other} of {n_datasets} datasets"
+    return grade_in_two_steps(n_changed > n_datasets / 2 and n_changed > n_changed_by_other, n_changed > 0, statistic)
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
@@ -30,11 +33,11 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
 
     A test that could not have found a difference does not count against the claim. If ``worse`` ranks ahead, the claim fails.
     """
-    verdicts, statistic = _test_pair(numbers, better, worse)
-    if verdicts["is_ahead"] and not verdicts["nemenyi"]:
+    tests, statistic = _test_pair(numbers, better, worse)
+    is_ahead = tests["is_ahead"]
+    if is_ahead and not tests["nemenyi"]:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
-    is_ahead = verdicts["is_ahead"]
-    return grade_in_two_steps(verdicts["nemenyi"] and is_ahead, verdicts["wilcoxon"] and is_ahead, statistic)
+    return grade_in_two_steps(tests["nemenyi"] and is_ahead, tests["wilcoxon"] and is_ahead, statistic)
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
@@ -43,8 +46,8 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
     A test that could not have found a difference does not count in favour of the claim.
     """
     results = [_test_pair(numbers, matcher, other) for other in others]
-    none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in results)
-    none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in results)
+    none_by_nemenyi = not any(tests["nemenyi"] for tests, _ in results)
+    none_by_wilcoxon = not any(tests["wilcoxon"] for tests, _ in results)
     statistic = "; ".join(statistic for _, statistic in results)
     if none_by_nemenyi:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
@@ -54,8 +57,8 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
 def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
     """Raise ``Undecided`` if Wilcoxon's test could not have found a difference in any of the pairs.
 
-    Nemenyi's test needs no such check: even with three datasets, the fewest that are tested, the first and the last matcher can
-    differ significantly.
+    Nemenyi's test needs no such check: it can separate the first matcher from the last with three datasets, the fewest that are
+    tested.
     """
     lowest_p = paired.smallest_possible_p(n_datasets, n_pairs)
     if lowest_p >= statistics.ALPHA:
@@ -66,7 +69,7 @@ def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
 
 
 def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
-    """Whether each test separates two matchers, and whether ``one`` ranks ahead of ``other``; and a text with the numbers."""
+    """Whether each test separates two matchers, and whether ``one`` ranks ahead of ``other``. Also a text with the numbers."""
     ranking = _get_ranking(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
@@ -76,11 +79,12 @@ def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool],
         f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
         f"{statistics.format_p(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}"
     )
-    return {
+    tests = {
         "nemenyi": nemenyi["p_value"] < statistics.ALPHA,
         "wilcoxon": wilcoxon["p_holm"] < statistics.ALPHA,
         "is_ahead": ranking.mean_ranks[one] < ranking.mean_ranks[other],
-    }, statistic
+    }
+    return tests, statistic
 
 
 def _row_of_pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
@@ -96,12 +100,14 @@ def _get_ranking(numbers: Numbers, name: str) -> statistics.Ranking:
 
 
 def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
-    """Whether Nemenyi's test, or Wilcoxon's with Holm's correction, separates at most a share of the pairs of matchers.
+    """Whether Nemenyi's test, or Wilcoxon's with Holm's correction, separates at most ``share`` of the pairs of matchers.
 
-    If Wilcoxon's test could not have found a difference, it does not count in favour of the claim.
+    In part: at most the share ``in_part``. If Wilcoxon's test could not have found a difference, it does not count in favour of
+    the claim.
     """
     ranking = _get_ranking(numbers, "matchers")
-    n_pairs, (n_apart, by_test) = len(ranking.pairs), paired.count_pairs_apart(ranking)
+    n_pairs = len(ranking.pairs)
+    n_apart, by_test = paired.count_pairs_apart(ranking)
     statistic = f"{n_apart} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
     if n_apart <= in_part * n_pairs:
         _check_power(len(ranking.complete), n_pairs, statistic)
@@ -111,24 +117,22 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
     """Whether a matcher's deviation, averaged over all its runs, is the smallest of all matchers on each dataset."""
     deviations = statistics.blocks(numbers.ok_runs, numbers.every_matcher().index, ["dataset"]).dropna()
-    return grade(deviations.idxmin(axis=1) == matcher, scale, deviations.idxmin(axis=1))
+    best_matchers = deviations.idxmin(axis=1)
+    return grade(best_matchers == matcher, scale, best_matchers)
 
 
 def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Scale) -> Finding:
-    """Whether a matcher's mean deviation varies less between seeds than another's, relative to its mean, on each dataset.
-
-    The spread is the root of a pooled variance: the variance over seeds, averaged over the configurations.
-    """
-    spreads = {name: _spread_over_seeds(numbers.ok_runs, name) for name in (matcher, than)}
-    spreads_of_both = pd.DataFrame(spreads).dropna()
-    if spreads_of_both.empty:
+    """Whether a matcher's mean deviation has a smaller relative spread over seeds than another's, on each dataset."""
+    spreads = pd.DataFrame({name: _spread_over_seeds(numbers.ok_runs, name) for name in (matcher, than)}).dropna()
+    if spreads.empty:
         raise Undecided(f"No dataset has runs of both {matcher} and {than}.")
-    finding = grade(spreads_of_both[matcher] < spreads_of_both[than], scale)
-    medians = ", ".join(f"{name} {100 * spreads_of_both[name].median():.0f} %" for name in spreads_of_both)
+    finding = grade(spreads[matcher] < spreads[than], scale)
+    medians = ", ".join(f"{name} {100 * spreads[name].median():.0f} %" for name in spreads)
     return Finding(finding.verdict, f"lower on {finding.statistic}; medians {medians} of the mean")
 
 
 def _spread_over_seeds(runs: pd.DataFrame, name: str) -> pd.Series:
+    """The root of the variance over seeds, averaged over the configurations, divided by the mean; by dataset."""
     runs = runs[selection.names(runs) == name]
     configurations = runs.groupby(selection.CONFIGURATION, dropna=False)["deviation_mean"]
     variances = configurations.agg(variance).groupby("dataset").mean()
@@ -150,7 +154,7 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
 
 
 def beats_random(numbers: Numbers, rule: str, quantity: str, scale: Scale) -> Finding:
-    """Whether, on each dataset, the run that this rule selects has a higher value than the mean over random partitions."""
+    """Whether, on each dataset, the run that the rule selects has a higher value than random partitions have on average."""
     runs = numbers.ok_runs
     random_means = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
     rows = numbers.selected_runs(rule)
@@ -165,7 +169,7 @@ def beats_random(numbers: Numbers, rule: str, quantity: str, scale: Scale) -> Fi
 def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(selection.PAPER_NAMES.values())) -> Finding:
     """Whether the best-ranked contender ranks above ``frac``; in part: ranks below it, but neither test separates the two.
 
-    ``frac`` is FRAC with one of its outputs. Nemenyi's test is over all ranked methods, and Wilcoxon's with Holm's correction
+    ``frac`` is one of the outputs of FRAC. Nemenyi's test is over all ranked methods, and Wilcoxon's with Holm's correction
     is over the pairs of each contender with ``frac``. If Wilcoxon's test could not have found a difference, neither test counts
     in favour of the claim.
     """
@@ -175,10 +179,9 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
     if frac not in ranks or not ranked_contenders:
         raise Undecided(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
     best = ranked_contenders[0]
-    wilcoxon = _row_of_pair(
-        paired.compare_pairs("", [(deviations[name], deviations[frac]) for name in ranked_contenders]), best, frac
-    )
-    are_apart = min(wilcoxon["p_holm"], _row_of_pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
+    tests = paired.compare_pairs("", [(deviations[name], deviations[frac]) for name in ranked_contenders])
+    wilcoxon, nemenyi = _row_of_pair(tests, best, frac), _row_of_pair(ranking.pairs, best, frac)
+    are_apart = min(wilcoxon["p_holm"], nemenyi["p_value"]) < statistics.ALPHA
     n_behind = int((deviations[best] > deviations[frac]).sum())
     statistic = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "

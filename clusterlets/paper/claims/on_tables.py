@@ -1,8 +1,9 @@
-"""Tests of claims on the paper's tables: one function for each kind of claim, the same for the paper's numbers and ours.
+"""Tests of the claims that the paper's tables decide.
 
-Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``; it does not know whose numbers
-they are. If they do not decide the claim, it raises ``Undecided``. Its docstring gives the condition under which the claim
-holds and, after "in part:", a weaker one under which it holds in part.
+Each function tests one kind of claim. It takes ``Numbers``, which may be the paper's or ours, and the parameters of the claim.
+It returns a ``Finding``, or raises ``Undecided`` if the numbers do not decide the claim. Its docstring gives the condition
+under which the claim holds and, after "in part:", a weaker one under which it holds in part. A ``scale`` grades the share of
+datasets, or of other cases, in which the condition is true.
 """
 
 from collections.abc import Mapping
@@ -26,8 +27,7 @@ from clusterlets.paper.claims.findings import (
 )
 from clusterlets.paper.claims.numbers import Numbers, align
 
-# Half of the last digit of a printed deviation: tables 2 to 4 have three decimals.
-_HALF_DIGIT = 0.0005
+_HALF_DIGIT = 0.0005  # half of the last digit of a deviation in tables 2 to 4, which have three decimals
 
 # ---- table 1: the matchers -------------------------------------------------------------------------------------------
 
@@ -35,8 +35,9 @@ _HALF_DIGIT = 0.0005
 def place(numbers: Numbers, matcher: str, place: int) -> Finding:
     """Whether a matcher has this place by mean deviation; in part: one place off."""
     order = numbers.every_matcher()["deviation_mean"].sort_values(kind="stable")
-    off = abs(order.index.get_loc(matcher) + 1 - place)
-    return grade_in_two_steps(off == 0, off == 1, ", ".join(f"{name} {format_number(value)}" for name, value in order.items()))
+    n_off = abs(order.index.get_loc(matcher) + 1 - place)
+    statistic = ", ".join(f"{name} {format_number(value)}" for name, value in order.items())
+    return grade_in_two_steps(n_off == 0, n_off == 1, statistic)
 
 
 def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -> Finding:
@@ -46,10 +47,10 @@ def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -
 
 
 def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: float) -> Finding:
-    """Whether each matcher's mean deviation has this relative spread (standard deviation over mean, in percent).
+    """Whether each matcher's mean deviation has this relative spread (standard deviation over mean, in percent); in part: any.
 
-    Undecided if a single dataset moves one of our percentages by more than the tolerance: the paper's datasets are not all
-    here, and one that is missing could do the same.
+    Undecided if leaving out a single dataset moves any of our percentages by more than the tolerance, because a dataset of the
+    paper that we lack could do the same.
     """
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
     near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
@@ -89,7 +90,7 @@ def _quotient(number: float, mean_deviation: float) -> float:
 
 
 def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
-    """Whether a matcher has the lowest value of all these quantities of table 1; in part: of some."""
+    """Whether a matcher has the lowest value of each of these quantities of table 1; in part: of any."""
     table = numbers.every_matcher()
     lowest = {quantity: table[quantity].idxmin() for quantity in quantities}
     statistic = ", ".join(
@@ -100,7 +101,7 @@ def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
 
 
 def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Finding:
-    """Whether the largest mean deviation of a matcher is at least ``factor`` times the least; in part: ``in_part`` times."""
+    """Whether the matchers' largest mean deviation is at least ``factor`` times the least; in part: ``in_part`` times."""
     deviation = numbers.every_matcher()["deviation_mean"]
     quotient = _quotient(deviation.max(), deviation.min())
     return grade_in_two_steps(
@@ -114,7 +115,7 @@ def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Findin
 def within(
     numbers: Numbers, rule: str, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}, exception: str = ""
 ) -> Finding:
-    """Whether the run that this rule selects on each dataset is within bounds; on the dataset ``exception`` it must not be."""
+    """Whether the run that the rule selects is within bounds on each dataset but ``exception``, where it must not be."""
     rows = numbers.selected_runs(rule)
     keeps = _within_bounds(rows, at_least, at_most)
     violations = {
@@ -129,7 +130,7 @@ def within(
 
 
 def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
-    """Whether any single run of each dataset is within bounds."""
+    """Whether each dataset has a single run within bounds."""
     runs = numbers.single_runs
     is_attained = _within_bounds(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
     return grade(is_attained.loc[selection.in_order(is_attained.index, reported.datasets())], scale)
@@ -144,13 +145,13 @@ def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> p
 
 
 def made_by(numbers: Numbers, rule: str, matchers: list[str], scale: Scale) -> Finding:
-    """Whether the run that this rule selects on each dataset is by one of these matchers."""
+    """Whether the run that the rule selects on each dataset is by one of these matchers."""
     rows = numbers.selected_runs(rule)
     return grade(rows["matcher"].isin(matchers), scale, rows["matcher"])
 
 
 def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale: Scale) -> Finding:
-    """Whether the runs that two rules select differ in any of the columns, dataset by dataset."""
+    """Whether, on each dataset, the runs that two rules select differ in any of the columns."""
     first_rows, second_rows = align(numbers, first, second)
     same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
     return grade(~same.all(axis=1), scale)
@@ -159,7 +160,10 @@ def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale
 def higher(
     numbers: Numbers, first: str, second: str, quantity: str, scale: Scale, factor: float = 1.0, below: float = 0.0
 ) -> Finding:
-    """Whether the first rule's value exceeds the second's, or, with ``factor`` or ``below``, is >= factor * second - below."""
+    """Whether the first rule's value is higher than the second's.
+
+    Given ``factor`` or ``below``, whether it is at least ``factor`` times the second's value, minus ``below``.
+    """
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     is_higher, remark = first_values > second_values, ""
     if below or factor != 1:
@@ -172,7 +176,7 @@ def higher(
 
 
 def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, factors: list[float], scale: Scale) -> Finding:
-    """Whether the first rule's value is at least each of the ``factors`` times the second's; undecided if verdicts differ."""
+    """Whether the first rule's value is at least a factor times the second's; undecided if factors give different verdicts."""
     findings = [higher(numbers, first, second, quantity, scale, factor) for factor in factors]
     statistic = "; ".join(
         f"{factor:g} of it: {finding.statistic.partition(';')[0]}" for factor, finding in zip(factors, findings, strict=True)
@@ -186,9 +190,9 @@ def higher_by_count_and_mean(numbers: Numbers, first: str, second: str, quantity
     """Whether the first rule's value exceeds the second's on most datasets, and on average; in part: one of the two."""
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     by_count = grade(first_values > second_values, scale, _format_pairs(first_values, second_values))
-    means = first_values.mean(), second_values.mean()
-    statistic = f"{by_count.statistic}; means: {first} {format_number(means[0])}, {second} {format_number(means[1])}"
-    conditions = by_count.verdict == HOLDS, means[0] > means[1]
+    first_mean, second_mean = first_values.mean(), second_values.mean()
+    statistic = f"{by_count.statistic}; means: {first} {format_number(first_mean)}, {second} {format_number(second_mean)}"
+    conditions = by_count.verdict == HOLDS, first_mean > second_mean
     return grade_in_two_steps(all(conditions), any(conditions), statistic)
 
 
@@ -208,7 +212,7 @@ def _format_medians(first: str, one: pd.Series, second: str, other: pd.Series) -
 
 
 def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scale: Scale) -> Finding:
-    """Whether each quantity is higher for the first rule; each quantity on each dataset is a case."""
+    """Whether the quantities are higher for the first rule. Each quantity on each dataset is a case."""
     first_rows, second_rows = align(numbers, first, second)
     is_higher = (first_rows[quantities] > second_rows[quantities]).T.stack()
     finding = grade(is_higher, scale, unit="cases")
@@ -219,9 +223,9 @@ def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scal
 def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Scale) -> Finding:
     """Whether the relative spread of deviations within a clustering is higher for the first rule."""
     first_rows, second_rows = align(numbers, first, second)
-    spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (first_rows, second_rows)]
-    are_defined = spreads[0].notna() & spreads[1].notna()
-    return grade((spreads[0] > spreads[1])[are_defined], scale, _format_pairs(*spreads))
+    first_spreads, second_spreads = (rows["deviation_std"] / rows["deviation_mean"] for rows in (first_rows, second_rows))
+    are_defined = first_spreads.notna() & second_spreads.notna()
+    return grade((first_spreads > second_spreads)[are_defined], scale, _format_pairs(first_spreads, second_spreads))
 
 
 def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_datasets: int) -> Finding:
@@ -229,14 +233,14 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_da
     first_rows, second_rows = align(numbers, first, second)
     ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
     is_lower = ratios >= factor - LAST_BIT
-    # A printed zero stands for anything below half of its last digit, so the ratio is above this bound.
+    # The ratio to a printed zero is infinite. But a zero may stand for half of its last digit, so the true ratio has a bound.
     lower_bounds = (second_rows["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
     listed = ", ".join(
         f"{name} above {lower_bounds[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}"
         for name, value in ratios[is_lower].items()
     )
-    ratio = listed or f"at most {format_number(ratios.max())}"
-    statistic = f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {ratio}"
+    listed_ratios = listed or f"at most {format_number(ratios.max())}"
+    statistic = f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {listed_ratios}"
     return grade_in_two_steps(is_lower.sum() >= min_datasets, is_lower.sum() > 0, statistic)
 
 
@@ -244,7 +248,7 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_da
 
 
 def correlated(numbers: Numbers, x: str, y: str, sign: int, scale: Scale) -> Finding:
-    """Whether all three coefficients have this sign; in part: most of them."""
+    """Whether the three coefficients of ``x`` and ``y`` have this sign. Each coefficient is a case."""
     table = numbers.tables["table5_correlations"]
     values = table[(table["x"] == x) & (table["y"] == y)].set_index("coefficient")["value"].dropna()
     finding = grade(values * sign > 0, scale, unit="coefficients")

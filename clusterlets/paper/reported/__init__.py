@@ -1,4 +1,4 @@
-"""The paper's numbers (one CSV file per table, with the digits as printed) and its claims (with scales that grade them)."""
+"""The paper's numbers and claims. There is one CSV file per table, with the digits as printed."""
 
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,7 @@ TABLES = (
 
 @cache
 def table(name: str) -> pd.DataFrame:
-    """One of the paper's tables; every cell is text, so that ``.0518`` keeps its printed digits."""
+    """One of the paper's tables. Every cell is text, so that ``.0518`` keeps its printed digits."""
     with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file, dtype=str)
 
@@ -29,13 +29,13 @@ def datasets() -> tuple[str, ...]:
 
 
 def runs_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs to compare with the paper: those on the paper's datasets, or all runs if none is on one of these datasets."""
+    """The runs to compare with the paper: those on its datasets or, if there are none, all runs."""
     is_in_paper = runs["dataset"].isin(datasets())
     return runs[is_in_paper] if is_in_paper.any() else runs
 
 
 def why_too_few(n_present: int) -> str:
-    """Why there is no verdict across datasets: only ``n_present`` of the paper's are in the runs. Empty if most are."""
+    """Why runs on ``n_present`` of the paper's datasets give no verdict across datasets; empty for more than half of them."""
     total = len(datasets())
     if 2 * n_present > total:
         return ""

@@ -182,7 +182,7 @@ def test_a_changed_file_of_the_user_is_named(own_files, capsys):
     status, text = verify(capsys)
     assert status == 1
     assert "changed since the results were made from them: your own tables and methods\n  people.csv\n  mine.py\n" in text
-    assert "all 6 files" not in text and " rm " not in text and "made from a file that changed, is made by the command" in text
+    assert "all 6 files" not in text and " rm " not in text and "those made from a changed file, repeat the command" in text
 
 
 def test_a_missing_file_of_the_user_is_not_checked(own_files, capsys):
