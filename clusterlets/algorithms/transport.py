@@ -28,9 +28,9 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     sizes : int array (k,)
         Number of instances in each cluster. The sizes add up to n.
     prices : float array (k,), optional
-        Prices of the clusters to start from: each instance starts where its cost plus the price is lowest. With those of
-        a dual solution, nearly every instance starts in its final cluster, which saves time. Prices do not affect the total
-        cost, but may affect which of several equally cheap assignments is returned.
+        Prices of the clusters: each instance starts where its cost plus the price is lowest. Those of a dual solution save
+        time, because nearly every instance then starts in its final cluster. Prices do not affect the total cost, but may
+        affect which of several equally cheap assignments is returned.
 
     Returns
     -------
@@ -46,8 +46,8 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
 
     Notes
     -----
-    The algorithm uses successive shortest paths between clusters, with a heap of possible moves for each pair of clusters.
-    O(n k) memory. O(n k) time to build the heaps, and O(k^3 + k log n) for each instance that has to move.
+    Successive shortest paths between clusters, with a heap of possible moves for each pair of clusters. O(n k) memory. O(n k)
+    time to build the heaps, and O(k^3 + k log n) for each instance that has to move.
     """
     costs, sizes = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(sizes, dtype=np.int64)
     if costs.ndim != 2 or not costs.shape[1]:
@@ -56,9 +56,10 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
         raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, not {sizes.tolist()}.")
     whole_costs, scale = whole_numbers(costs)
+    scaled_prices = np.zeros(k) if prices is None else prices * scale
     # If costs hardly differ, scaled prices may be huge. Clipped, they still exceed all costs, but no sum overflows.
     largest = 2.0 ** (BITS + 2)
-    first_prices = np.rint(np.clip(np.zeros(k) if prices is None else prices * scale, -largest, largest)).astype(np.int64)
+    first_prices = np.rint(np.clip(scaled_prices, -largest, largest)).astype(np.int64)
     labels, final_prices = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
     slots, cheapest = np.empty((n, k), dtype=np.int32), np.full((k, k), _NEVER)
     _assign(whole_costs, sizes, first_prices, labels, final_prices, slots, cheapest)
@@ -175,7 +176,7 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
         target = _shortest_paths(cheapest, counts, sizes, distance, previous)
         if target < 0:
             break
-        # We move instances from the end of the path backwards, so each goes to a cluster that had room or has just lost one.
+        # From the end of the path backwards, so that each instance goes to a cluster that had room or has just lost one.
         cluster = target
         while previous[cluster] >= 0:
             source = previous[cluster]
