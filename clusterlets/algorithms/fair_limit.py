@@ -310,85 +310,100 @@ def _keeps_limits(limits, counts, cluster, leaving, arriving):
     return True
 
 
+@inner
+def _move_rows(X, groups, limits, least_size, centres, labels, counts, sizes):
+    """Move single instances to the clusters where they lower the cost most; returns whether any moved."""
+    n, d = X.shape
+    has_changed = False
+    for row in range(n):
+        group, source = groups[row], labels[row]
+        if sizes[source] <= least_size:
+            continue
+        own_cost = 0.0
+        for feature in range(d):
+            difference = X[row, feature] - centres[source, feature]
+            own_cost += difference * difference
+        own_cost *= sizes[source] / (sizes[source] - 1.0)
+        best, target = own_cost * (1 - 1e-9), -1
+        for cluster in range(len(centres)):
+            if cluster == source:
+                continue
+            cost = 0.0
+            for feature in range(d):
+                difference = X[row, feature] - centres[cluster, feature]
+                cost += difference * difference
+            cost *= sizes[cluster] / (sizes[cluster] + 1.0)
+            if (
+                cost < best
+                and _keeps_limits(limits, counts, source, group, -1)
+                and _keeps_limits(limits, counts, cluster, -1, group)
+            ):
+                best, target = cost, cluster
+        if target < 0:
+            continue
+        for feature in range(d):
+            centres[source, feature] += (centres[source, feature] - X[row, feature]) / (sizes[source] - 1.0)
+            centres[target, feature] += (X[row, feature] - centres[target, feature]) / (sizes[target] + 1.0)
+        counts[group, source] -= 1
+        counts[group, target] += 1
+        sizes[source] -= 1
+        sizes[target] += 1
+        labels[row] = target
+        has_changed = True
+    return has_changed
+
+
+@inner
+def _exchange_rows(X, groups, limits, centres, labels, counts, sizes):
+    """Exchange the clusters of two instances wherever this lowers the cost; returns whether any were exchanged."""
+    n, d = X.shape
+    has_changed = False
+    for first in range(n):
+        for second in range(first):
+            cluster_a, cluster_b = labels[first], labels[second]
+            if cluster_a == cluster_b:
+                continue
+            # The exchange moves the mean of cluster a by shift / n_a, and the mean of cluster b by -shift / n_b.
+            inverse_sizes = 1.0 / sizes[cluster_a] + 1.0 / sizes[cluster_b]
+            change, scale = 0.0, 0.0
+            for feature in range(d):
+                shift = X[second, feature] - X[first, feature]
+                product = shift * (2.0 * (centres[cluster_a, feature] - centres[cluster_b, feature]) + shift * inverse_sizes)
+                change -= product
+                scale += abs(product)
+            if change >= -1e-9 * scale:
+                continue
+            first_group, second_group = groups[first], groups[second]
+            if first_group == second_group or (
+                _keeps_limits(limits, counts, cluster_a, first_group, second_group)
+                and _keeps_limits(limits, counts, cluster_b, second_group, first_group)
+            ):
+                for feature in range(d):
+                    shift = X[second, feature] - X[first, feature]
+                    centres[cluster_a, feature] += shift / sizes[cluster_a]
+                    centres[cluster_b, feature] -= shift / sizes[cluster_b]
+                counts[first_group, cluster_a] -= 1
+                counts[second_group, cluster_a] += 1
+                counts[second_group, cluster_b] -= 1
+                counts[first_group, cluster_b] += 1
+                labels[first], labels[second] = cluster_b, cluster_a
+                has_changed = True
+    return has_changed
+
+
 @compiled("void(float64[:,::1], int64[::1], int64[:,::1], int64, float64[:,::1], int64[::1], int64)")
 def _polish(X, groups, limits, least_size, centres, labels, max_sweeps):
     """Move single instances, and exchange pairs, while the sum of squared errors falls and the limits hold.
 
     Changes ``labels`` and ``centres`` in place. The centres are the means of the clusters, before and after each change.
     """
-    n, d = X.shape
     k, n_groups = len(centres), limits.shape[1]
     counts, sizes = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
-    for row in range(n):
+    for row in range(len(X)):
         counts[groups[row], labels[row]] += 1
         sizes[labels[row]] += 1
     for _ in range(max_sweeps):
-        has_changed = False
-        for row in range(n):
-            group, source = groups[row], labels[row]
-            if sizes[source] <= least_size:
-                continue
-            own_cost = 0.0
-            for feature in range(d):
-                difference = X[row, feature] - centres[source, feature]
-                own_cost += difference * difference
-            own_cost *= sizes[source] / (sizes[source] - 1.0)
-            best, target = own_cost * (1 - 1e-9), -1
-            for cluster in range(k):
-                if cluster == source:
-                    continue
-                cost = 0.0
-                for feature in range(d):
-                    difference = X[row, feature] - centres[cluster, feature]
-                    cost += difference * difference
-                cost *= sizes[cluster] / (sizes[cluster] + 1.0)
-                if (
-                    cost < best
-                    and _keeps_limits(limits, counts, source, group, -1)
-                    and _keeps_limits(limits, counts, cluster, -1, group)
-                ):
-                    best, target = cost, cluster
-            if target >= 0:
-                for feature in range(d):
-                    centres[source, feature] += (centres[source, feature] - X[row, feature]) / (sizes[source] - 1.0)
-                    centres[target, feature] += (X[row, feature] - centres[target, feature]) / (sizes[target] + 1.0)
-                counts[group, source] -= 1
-                counts[group, target] += 1
-                sizes[source] -= 1
-                sizes[target] += 1
-                labels[row] = target
-                has_changed = True
-        for first in range(n):
-            for second in range(first):
-                cluster_a, cluster_b = labels[first], labels[second]
-                if cluster_a == cluster_b:
-                    continue
-                # The exchange moves the mean of cluster a by shift / n_a, and the mean of cluster b by -shift / n_b.
-                inverse_sizes = 1.0 / sizes[cluster_a] + 1.0 / sizes[cluster_b]
-                change, scale = 0.0, 0.0
-                for feature in range(d):
-                    shift = X[second, feature] - X[first, feature]
-                    product = shift * (
-                        2.0 * (centres[cluster_a, feature] - centres[cluster_b, feature]) + shift * inverse_sizes
-                    )
-                    change -= product
-                    scale += abs(product)
-                if change >= -1e-9 * scale:
-                    continue
-                first_group, second_group = groups[first], groups[second]
-                if first_group == second_group or (
-                    _keeps_limits(limits, counts, cluster_a, first_group, second_group)
-                    and _keeps_limits(limits, counts, cluster_b, second_group, first_group)
-                ):
-                    for feature in range(d):
-                        shift = X[second, feature] - X[first, feature]
-                        centres[cluster_a, feature] += shift / sizes[cluster_a]
-                        centres[cluster_b, feature] -= shift / sizes[cluster_b]
-                    counts[first_group, cluster_a] -= 1
-                    counts[second_group, cluster_a] += 1
-                    counts[second_group, cluster_b] -= 1
-                    counts[first_group, cluster_b] += 1
-                    labels[first], labels[second] = cluster_b, cluster_a
-                    has_changed = True
-        if not has_changed:
+        has_moved = _move_rows(X, groups, limits, least_size, centres, labels, counts, sizes)
+        has_exchanged = _exchange_rows(X, groups, limits, centres, labels, counts, sizes)
+        if not (has_moved or has_exchanged):
             break

@@ -324,11 +324,7 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
             j = columns[arc]
             length = costs[arc] - blue_prices[blue] - prices[j]
             if length < distance[j] and length < bound:
-                if distance[j] == _FAR:
-                    touched[n_touched] = j
-                    n_touched += 1
-                distance[j], previous[j] = length, blue
-                size = _push(heap_keys, heap_nodes, size, length, j)
+                n_touched, size = _reach(j, length, blue, distance, previous, touched, n_touched, heap_keys, heap_nodes, size)
                 if counts[j] + spare[j] < n_slots:
                     bound = length
         target = -1
@@ -346,11 +342,9 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
                 for j in range(n_reds):
                     length = node_distance + spare_price - prices[j]
                     if not spare[j] and length < distance[j] and length < bound:
-                        if distance[j] == _FAR:
-                            touched[n_touched] = j
-                            n_touched += 1
-                        distance[j], previous[j] = length, n_blues
-                        size = _push(heap_keys, heap_nodes, size, length, j)
+                        n_touched, size = _reach(
+                            j, length, n_blues, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                        )
                         if counts[j] < n_slots:
                             bound = length
                 continue
@@ -360,21 +354,17 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
                     j = columns[arc]
                     length = node_distance + costs[arc] - blue_prices[i] - prices[j]
                     if length < distance[j] and length < bound:
-                        if distance[j] == _FAR:
-                            touched[n_touched] = j
-                            n_touched += 1
-                        distance[j], previous[j] = length, i
-                        size = _push(heap_keys, heap_nodes, size, length, j)
+                        n_touched, size = _reach(
+                            j, length, i, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                        )
                         if counts[j] + spare[j] < n_slots:
                             bound = length
             if spare[node]:
                 length = node_distance + prices[node] - spare_price
                 if length < distance[n_reds] and length < bound:
-                    if distance[n_reds] == _FAR:
-                        touched[n_touched] = n_reds
-                        n_touched += 1
-                    distance[n_reds], previous[n_reds] = length, node
-                    size = _push(heap_keys, heap_nodes, size, length, n_reds)
+                    n_touched, size = _reach(
+                        n_reds, length, node, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                    )
         path_length = distance[target]
         blue_prices[blue] += path_length
         for index in range(n_touched):
@@ -389,6 +379,16 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
         for index in range(n_touched):
             j = touched[index]
             distance[j], previous[j], settled[j] = _FAR, -1, False
+
+
+@inner
+def _reach(node, length, before, distance, previous, touched, n_touched, heap_keys, heap_nodes, size):
+    """Reach a node by a shorter path, which comes from ``before``; returns ``n_touched`` and the size of the heap."""
+    if distance[node] == _FAR:
+        touched[n_touched] = node
+        n_touched += 1
+    distance[node], previous[node] = length, before
+    return n_touched, _push(heap_keys, heap_nodes, size, length, node)
 
 
 @inner
