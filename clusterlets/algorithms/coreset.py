@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
+from clusterlets.algorithms.fair_assignment import bounds_and_slack, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
@@ -44,7 +44,7 @@ def coreset_clustering(
     rows, weights = np.arange(len(X)), np.ones(len(X))
     if len(X) > 2 * size:
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
-    bounds, slack = bounds_of(groups, delta, None, max_deviation)
+    bounds, slack = bounds_and_slack(groups, delta, None, max_deviation)
     centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
     costs = distances_to_centres(X, centres, n_clusters)
     assignment = fair_assignment(

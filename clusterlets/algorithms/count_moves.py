@@ -182,7 +182,7 @@ def _best_move(paths, violations, totals, move):
                 cost = paths[group, source, target]
                 cheapest[group, source, 0] = min(cheapest[group, source, 0], cost)
                 cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
-                if cost < best and _is_fair(violations, totals, group, source, target, -1, source, target):
+                if cost < best and _keeps_bounds(violations, totals, group, source, target, -1, source, target):
                     best = cost
                     move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, source, target, -1
     if best < 0:
@@ -200,7 +200,7 @@ def _best_move(paths, violations, totals, move):
                         for other_end in range(k):
                             other_source, other_target = (other_end, shared) if enters else (shared, other_end)
                             pair_cost = cost + paths[other, other_source, other_target]
-                            if pair_cost < best and _is_fair(
+                            if pair_cost < best and _keeps_bounds(
                                 violations, totals, group, source, target, other, other_source, other_target
                             ):
                                 best = pair_cost
@@ -210,7 +210,7 @@ def _best_move(paths, violations, totals, move):
 
 
 @inner
-def _is_fair(violations, totals, group, source, target, other, other_source, other_target):
+def _keeps_bounds(violations, totals, group, source, target, other, other_source, other_target):
     """Whether the bounds hold after one or two moves; ``other`` is the group of the second move, or -1 if there is none."""
     for cluster in (source, target, other_source, other_target):
         change = (cluster == target) - (cluster == source)

@@ -83,7 +83,7 @@ def deviation_bounds(groups: np.ndarray, max_deviation: float) -> tuple[np.ndarr
     return np.maximum(0.0, shares - max_deviation), np.minimum(1.0, shares + max_deviation)
 
 
-def whole_slack(n: int, looseness: float) -> float:
+def slack_for_whole_counts(n: int, looseness: float) -> float:
     """Number of instances by which whole counts may miss a bound: 1, or 1 - 1 / n if ``looseness`` is 0.
 
     ``looseness`` is delta or max_deviation. If it is 0, the bounds are the table's own shares, which are multiples of 1 / n.
@@ -91,7 +91,7 @@ def whole_slack(n: int, looseness: float) -> float:
     return 1.0 if looseness else 1 - 1 / n
 
 
-def bounds_of(
+def bounds_and_slack(
     groups: np.ndarray, delta: float, balance: float | None = None, max_deviation: float | None = None
 ) -> tuple[tuple[np.ndarray, np.ndarray], float]:
     """The bounds (K,) each on shares, and the slack: the number of instances by which counts may miss a bound.
@@ -101,8 +101,8 @@ def bounds_of(
     if balance is not None:
         return balance_bounds(groups, balance), 0.0
     if max_deviation is not None:
-        return deviation_bounds(groups, max_deviation), whole_slack(len(groups), max_deviation)
-    return share_bounds(groups, delta), whole_slack(len(groups), delta)
+        return deviation_bounds(groups, max_deviation), slack_for_whole_counts(len(groups), max_deviation)
+    return share_bounds(groups, delta), slack_for_whole_counts(len(groups), delta)
 
 
 def fair_assignment(
@@ -151,7 +151,7 @@ def fair_assignment(
         raise ClusterletsError("Costs must be finite and not negative.")
     if groups.min() < 0 or not np.bincount(groups).all():
         raise ClusterletsError("Groups must be codes 0..K-1, each of which occurs.")
-    (low, high), slack = bounds_of(groups, delta, balance, max_deviation)
+    (low, high), slack = bounds_and_slack(groups, delta, balance, max_deviation)
     if k * min_cluster_size > n:
         raise NoClusteringError(
             "infeasible",

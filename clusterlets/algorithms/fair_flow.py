@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clusterlets.algorithms.coreset import sample_coreset
-from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
+from clusterlets.algorithms.fair_assignment import bounds_and_slack, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
@@ -78,7 +78,7 @@ def fair_flow(
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
     groups = codes_that_occur(groups)
     rows, weights = draw_sample(X, groups, n_clusters, random_state)
-    bounds, slack = bounds_of(groups, delta, balance, max_deviation)
+    bounds, slack = bounds_and_slack(groups, delta, balance, max_deviation)
     centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
     best, n_iter, n_idle = None, 0, 0
     while n_iter < max_iter and n_idle < _PATIENCE:

@@ -104,16 +104,16 @@ class _Search:
     """The steps of a fit, which share the table, the limits in whole numbers, a sample, and the random generator."""
 
     def __init__(self, X, groups, n_clusters, random_state, limits, levels, least_size, n_init, max_seconds, report):
-        rows = limit_rows(limits, levels, np.bincount(groups, minlength=len(levels)))
+        whole_limits = limit_rows(limits, levels, np.bincount(groups, minlength=len(levels)))
         # Merge groups that no limit distinguishes.
-        if len(rows):
-            rows, codes = np.unique(rows, axis=1, return_inverse=True)
+        if len(whole_limits):
+            whole_limits, codes = np.unique(whole_limits, axis=1, return_inverse=True)
         else:
-            rows, codes = rows[:, :1], np.zeros(len(levels), int)
+            whole_limits, codes = whole_limits[:, :1], np.zeros(len(levels), int)
         self._X, self._groups, self._k, self._random = X, codes.reshape(-1)[groups], n_clusters, random_state
         self._totals, self._least_size = np.bincount(self._groups), least_size
-        self._limits = np.ascontiguousarray(rows)
-        self._scaled_limits = self._limits / violation_units(rows)[:, None]
+        self._limits = np.ascontiguousarray(whole_limits)
+        self._scaled_limits = self._limits / violation_units(whole_limits)[:, None]
         self._n_init, self._report = n_init, report or (lambda step, cost: None)
         self._deadline = np.inf if max_seconds is None else monotonic() + max_seconds
         sample, self._sample_weights = draw_sample(X, self._groups, n_clusters, random_state)

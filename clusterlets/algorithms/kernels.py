@@ -163,11 +163,11 @@ def assign(tiles, centres, labels, distances):
 
 
 @compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
-def candidate_distances(tiles, candidates, distances, lowered, potentials):
+def candidate_distances(tiles, candidates, distances, new_distances, totals):
     """Write how the squared ``distances`` (n,) to the nearest centre would fall if one of the candidates (c, d) were added.
 
-    ``lowered[i]`` (n,) gets the smaller of each distance and the squared distance to candidate i. ``potentials[i]`` gets the
-    sum of ``lowered[i]``: first each lane over all tiles, then all lanes.
+    ``new_distances[i]`` (n,) gets the smaller of each distance and the squared distance to candidate i. ``totals[i]`` gets the
+    sum of ``new_distances[i]``: first each lane over all tiles, then all lanes.
     """
     n = len(distances)
     squares, sums = np.empty(ROWS * LANES), np.zeros((len(candidates), LANES))
@@ -178,12 +178,12 @@ def candidate_distances(tiles, candidates, distances, lowered, potentials):
             for q in range(min(ROWS, len(candidates) - candidate)):
                 for j in range(width):
                     least = min(distances[first + j], squares[q * LANES + j])
-                    lowered[candidate + q, first + j] = least
+                    new_distances[candidate + q, first + j] = least
                     sums[candidate + q, j] += least
     for i in range(len(candidates)):
-        potentials[i] = 0.0
+        totals[i] = 0.0
         for j in range(LANES):
-            potentials[i] += sums[i, j]
+            totals[i] += sums[i, j]
 
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1])")

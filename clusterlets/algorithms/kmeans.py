@@ -58,10 +58,10 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
         drawn = np.searchsorted(cumulative, random_state.random(n_candidates) * cumulative[-1], side="right")
         # Rounding may put a draw past the last row whose probability is above 0.
         candidates = np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
-        lowered, potentials = _distances_with_candidates(tiles, rows[candidates], nearest)
-        best = potentials.argmin()
+        new_distances, totals = _distances_with_candidates(tiles, rows[candidates], nearest)
+        best = totals.argmin()
         centre_rows.append(int(candidates[best]))
-        nearest = lowered[best]
+        nearest = new_distances[best]
     return np.array(centre_rows)
 
 
@@ -99,9 +99,9 @@ def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 def _distances_with_candidates(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distances (c, n) to the nearest centre if one candidate at a time were added, and their sums (c,)."""
-    lowered, potentials = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
-    candidate_distances(tiles, candidates, nearest, lowered, potentials)
-    return lowered, potentials
+    new_distances, totals = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
+    candidate_distances(tiles, candidates, nearest, new_distances, totals)
+    return new_distances, totals
 
 
 def _new_centres(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:

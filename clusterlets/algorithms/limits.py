@@ -20,7 +20,7 @@ import numpy as np
 from clusterlets.errors import ClusterletsError
 
 
-def exact(number: float | str | Fraction) -> Fraction:
+def exact_fraction(number: float | str | Fraction) -> Fraction:
     """The exact number. A float stands for its shortest decimal, so 0.03 is 3/100, although its binary value is less."""
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
@@ -184,13 +184,13 @@ def rows_within_shares(
     shares = [Fraction(total, sum(old_totals)) for total in old_totals]
     zero, one = Fraction(0), Fraction(1)
     if balance is not None:
-        lower = exact(balance) / (1 + exact(balance))
+        lower = exact_fraction(balance) / (1 + exact_fraction(balance))
         bounds = [(lower, 1 - lower)] * len(old_totals)
     elif max_deviation is not None:
-        deviation = exact(max_deviation)
+        deviation = exact_fraction(max_deviation)
         bounds = [(max(zero, share - deviation), min(one, share + deviation)) for share in shares]
     else:
-        bounds = [(share * (1 - exact(delta)), min(one, share / (1 - exact(delta)))) for share in shares]
+        bounds = [(share * (1 - exact_fraction(delta)), min(one, share / (1 - exact_fraction(delta)))) for share in shares]
     old_bounds = {group: bounds[group] for group, total in enumerate(old_totals) if total}
     levels = np.arange(len(old_totals))[:, None]
     return assignment_rows(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)

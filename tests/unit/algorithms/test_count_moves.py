@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.count_moves import move_counts
-from clusterlets.algorithms.fair_assignment import share_bounds, round_within_bounds
+from clusterlets.algorithms.fair_assignment import round_within_bounds, share_bounds
 from clusterlets.algorithms.transport import transport_groups
 
 KINDS = ["plain", "few values", "equal", "apart"]
