@@ -120,7 +120,7 @@ class FairCentres:
             self.social_cost, self.centres = social_cost, self._weighted_centres.copy()
         return self.costs.copy()
 
-    def is_done(self) -> bool:
+    def is_optimal(self) -> bool:
         return self.social_cost - self.bound <= _MAX_GAP * self.social_cost
 
     @property
@@ -165,7 +165,7 @@ def _bisect(optimum: FairCentres) -> None:
     for _ in range(_MAX_HALVINGS):
         middle = (low + high) / 2
         first, second = optimum.evaluate(np.array([middle, 1 - middle]))
-        if optimum.is_done():
+        if optimum.is_optimal():
             return
         low, high = (middle, high) if first > second else (low, middle)
 
@@ -176,7 +176,7 @@ def _maximise_with_barrier(optimum: FairCentres) -> None:
     costs = optimum.evaluate(weights)
     barrier = float(costs.max())
     for _ in range(_MAX_STEPS):
-        if optimum.is_done():
+        if optimum.is_optimal():
             return
         slopes = costs + barrier / weights
         slopes -= slopes.mean()  # a large mean would swamp the rest; it changes no step, as steps keep the sum of the weights

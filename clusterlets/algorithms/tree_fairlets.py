@@ -183,7 +183,10 @@ def _give_away(counts, n_given, total, child, group, number):
 
 @njit
 def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
-    """Split balanced rows, in their order, into fairlets of at most p + q rows; returns the number of fairlets so far."""
+    """Split rows with a balance of at least p / q into fairlets of at most p + q rows.
+
+    Returns the number of fairlets so far.
+    """
     lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
     for row in rows:
         lists[groups[row], sizes[groups[row]]] = row

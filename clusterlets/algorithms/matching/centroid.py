@@ -181,17 +181,17 @@ class _Search:
             front = self._merge(front, batch)
         return front
 
-    def _merge(self, front: ParetoFront, labels: np.ndarray) -> ParetoFront:
-        """The front after adding the valid partitions ``labels`` (N, S)."""
-        n_valid = front.n_valid + labels.shape[1]
-        silhouette, deviation = self._bulk_scores(labels)
-        promising = np.flatnonzero(~self._certainly_beaten(front, silhouette, deviation))
+    def _merge(self, front: ParetoFront, batch: np.ndarray) -> ParetoFront:
+        """The front after adding the valid partitions with the labels ``batch`` (N, S)."""
+        n_valid = front.n_valid + batch.shape[1]
+        bulk_silhouette, batch_deviation = self._bulk_scores(batch)
+        promising = np.flatnonzero(~self._certainly_beaten(front, bulk_silhouette, batch_deviation))
         if len(promising) == 0:
             return replace(front, n_valid=n_valid)
-        candidates = _canonical(labels[:, promising])
+        candidates = _canonical(batch[:, promising])
         labels = np.concatenate([front.labels, candidates.T])
         silhouette = np.concatenate([front.silhouette, self._exact_silhouettes(candidates)])
-        deviation = np.concatenate([front.deviation, deviation[promising]])
+        deviation = np.concatenate([front.deviation, batch_deviation[promising]])
         order = np.lexsort((*labels.T[::-1], -silhouette, deviation))
         best_before = np.maximum.accumulate(np.append(-np.inf, silhouette[order]))[:-1]
         unbeaten = order[silhouette[order] > best_before]
