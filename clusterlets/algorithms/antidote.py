@@ -62,7 +62,7 @@ def antidote(
     Returns
     -------
     Antidote
-        Its smallest :func:`cluster_balances` or its mean balance is at least that of the best of ten runs of plain k-means. All
+        The smallest or the mean of its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means. All
         clusterings that are tried start from the centres of this run.
 
     Notes

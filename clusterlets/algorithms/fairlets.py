@@ -21,7 +21,7 @@ from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.algorithms.kernels import tiles_of
 
-#: Bits of the largest cost. A path has at most 2 n arcs, so prices stay below 2^63 up to n = 4 million.
+#: Bits of the largest cost. No price exceeds the length of a path of 2 n arcs, so prices stay below 2^63 up to n = 4 million.
 BITS = 40
 #: Each point starts with arcs to this many nearest points of the other group. Each later round adds at most as many per blue.
 NEIGHBOURS = 16

@@ -5,8 +5,8 @@
    distance to the nearest centre so far. Take the candidate that lowers the sum of these distances most, ties to the first.
    Stop early when every row coincides with a centre: then there are as many centres as distinct rows.
 3. *Rounds*: each row goes to its nearest centre, ties to the lowest index, and each centre moves to the mean of its rows.
-   Centres without rows come in index order: each takes the row that is farthest from its centre, ties to the first row, and
-   that is not yet taken. A row that was taken does not count in the mean of the cluster that it leaves.
+   Then the centres without rows, in index order, take one row each: of those not yet taken, the one farthest from its nearest
+   centre, ties to the first row. A row that was taken does not count in the mean of the cluster that it leaves.
 4. *End*: when no row changes its centre, or when the squared moves of the centres add up to at most ``tol`` times the mean
    variance of a feature, or after ``max_iter`` rounds. In the last two cases, the rows are assigned once more.
 

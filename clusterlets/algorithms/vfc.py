@@ -4,9 +4,9 @@ Row i belongs to cluster c with a share S_ic, and the shares of a row add up to 
 
     F(S) = sum_ic S_ic a_ic + lambda n sum_c KL(r || p_c).
 
-Here r are the shares of the n rows' groups in the table, and p_c their shares in cluster c. a_ic is the squared distance to
-centre c, in units of the mean squared distance under plain k-means. So the effect of lambda depends neither on the unit of the
-features nor on the number of rows.
+Here n is the number of rows, r are the shares of the groups in the table, and p_c are their shares in cluster c. a_ic is the
+squared distance to centre c, in units of the mean squared distance under plain k-means. So the effect of lambda depends neither
+on the unit of the features nor on n.
 
 1. *Bound*: let m_hc be the sum of the shares S_ic over the rows of group h, and m_c their sum over all rows. F is linearised at
    the current S, where the divergences have the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the
