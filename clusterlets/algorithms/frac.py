@@ -32,8 +32,8 @@ LOOKAHEAD = 3
 # The distance up to which a centre queues points is estimated from at least this many free points, or all if there are fewer.
 SAMPLE = 256
 
-# Bits per digit of the radix sort: 64 bits take six passes, and the counts of 2,048 digits fit the first-level cache.
-DIGIT = 11
+# Of the radix sort: 64 bits take six passes, and the counts of 2,048 digits fit the first-level cache.
+DIGIT_BITS = 11
 
 Tau = float | Fraction | Sequence[float | Fraction] | None
 
@@ -284,7 +284,7 @@ def _squared_distance(points, row, centre):
 @inner
 def _digit(key, shift):
     """The digit of a float's bits that starts at bit ``shift``."""
-    return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT - 1))
+    return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT_BITS - 1))
 
 
 @njit  # a test calls it from Python
@@ -298,7 +298,7 @@ def _stable_argsort(keys):
     order, next_order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for position in range(n):
         order[position] = position
-    if n < 2**DIGIT:
+    if n < 2**DIGIT_BITS:
         width = 1
         while width < n:
             for low in range(0, n, 2 * width):
@@ -314,14 +314,14 @@ def _stable_argsort(keys):
             order, next_order = next_order, order
             width *= 2
         return order
-    starts = np.empty(2**DIGIT, dtype=np.int64)
-    for shift in range(0, 64, DIGIT):
-        for digit in range(2**DIGIT):
+    starts = np.empty(2**DIGIT_BITS, dtype=np.int64)
+    for shift in range(0, 64, DIGIT_BITS):
+        for digit in range(2**DIGIT_BITS):
             starts[digit] = 0
         for position in range(n):
             starts[_digit(keys[position], shift)] += 1
         before = 0
-        for digit in range(2**DIGIT):
+        for digit in range(2**DIGIT_BITS):
             before, starts[digit] = before + starts[digit], before
         for position in range(n):
             digit = _digit(keys[order[position]], shift)
