@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.algorithms.fair_limit import fair_limit
-from clusterlets.algorithms.limits import deviation_limits, exact, largest_deviation
+from clusterlets.algorithms.limits import deviation_limits, exact_fraction, largest_deviation
 from clusterlets.datasets import adult, compas
 
 
@@ -36,11 +36,11 @@ def fit(X: np.ndarray, groups: np.ndarray, k: int, limit: str, seed: int, levels
     counts, results = np.bincount(groups), []
     if levels is None:
         levels = np.arange(len(counts))[:, None]
-    limits = deviation_limits(levels, counts, [exact(limit)] * levels.shape[1])
+    limits = deviation_limits(levels, counts, [exact_fraction(limit)] * levels.shape[1])
     seconds = cpu_seconds(lambda: results.append(fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels)), runs=1)
     composition = np.zeros((len(counts), k), dtype=np.int64)
     np.add.at(composition, (groups, results[0].labels), 1)
-    assert largest_deviation(composition, levels) <= exact(limit)
+    assert largest_deviation(composition, levels) <= exact_fraction(limit)
     return results[0].inertia, seconds
 
 

@@ -1,10 +1,10 @@
 """Antidotes: a few points added to the table, so that plain k-means on the larger table treats the groups alike.
 
-The added points lie at a few places. The labels of k-means are not a smooth function of these places, so the search for them
-uses no derivatives: it moves one place at a time and keeps every move that does not make the clustering worse. k-means treats
-the added points as rows, and they are dropped afterwards. The idea comes from Chhabra, Singla and Mohapatra 2021 (arXiv
-2106.00600), who apply it to any clustering with centres and any notion of fairness. The search is our own: the authors have
-published no code, and a classifier guides their search.
+The added points lie at a few places. A random search moves one place at a time and keeps every move that does not make the
+clustering worse. k-means treats the added points as rows, and they are dropped afterwards.
+
+The idea comes from Chhabra, Singla and Mohapatra 2021 (arXiv 2106.00600), who apply it to any clustering with centres and any
+notion of fairness. The search is our own: the authors have published no code, and a classifier guides their search.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _N_STARTS = 10  # runs of plain k-means; the best one gives the first centres
 _MAX_ROUNDS = 30  # of k-means with the added points, in one evaluation
 _JUMP_PROBABILITY = 0.2  # of moving a place to a random point of the rows' bounding box, instead of by one step
 _GROWTH, _SHRINKAGE, _MIN_STEP = 1.5, 0.92, 0.05  # factors of the step size after a gain and after a loss, and its minimum
-_MEAN_WEIGHT = 0.1  # weight of the mean balance, which decides between clusterings whose worst clusters are equally balanced
+_MEAN_WEIGHT = 0.1  # of the mean balance, which is added to the smallest one
 _N_UNIFORMS = 12  # the sum of twelve random numbers, uniform on 0..1, has variance 1
 _WORST_SCORE = (-1.0, 0.0)  # of a clustering in which a cluster holds no row
 
@@ -62,8 +62,8 @@ def antidote(
     Returns
     -------
     Antidote
-        Its smallest :func:`cluster_balances` is at least that of the best of ten runs of plain k-means, or its mean balance is
-        larger than that run's. All clusterings that are tried start from the centres of this run.
+        The smallest or the mean of its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means. All
+        clusterings that are tried start from the centres of this run.
 
     Notes
     -----
@@ -72,7 +72,8 @@ def antidote(
     """
     X, groups = checked_instances(X, groups, "an antidote", n_clusters)
     plain_centres = _plain_centres(X, n_clusters, random_state)
-    evaluation = _Evaluation(X, groups, plain_centres, ceil(rho * len(X) - 1e-9) / _N_PLACES)  # 0.07 * 100 > 7 in floats
+    n_points = ceil(rho * len(X) - 1e-9)  # 0.07 * 100 > 7 in floats
+    evaluation = _Evaluation(X, groups, plain_centres, n_points / _N_PLACES)
     places, score, labels = _search(X, evaluation, random_state, n_evaluations)
     plain_labels = lloyd(X, plain_centres, max_iter=1).labels
     if score < evaluation.score(plain_labels):
@@ -83,9 +84,9 @@ def antidote(
 def cluster_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
     """The balance of each cluster (C,): the smallest value of min(p / r, r / p) over all groups.
 
-    p is the group's share in the cluster, and r its share in the table. The balance of a cluster is 1 if its shares are the
-    table's, and 0 if a group is missing. Bera et al. 2019 call the smallest of these balances the balance of the clustering. No
-    cluster may be empty. O(n + C K).
+    p is the group's share in the cluster, and r its share in the table. The balance of a cluster is 1 if its shares are those
+    of the table, and 0 if a group is missing. Bera et al. 2019 call the smallest of these balances the balance of the
+    clustering. No cluster may be empty. O(n + C K).
     """
     n_groups = int(groups.max()) + 1
     counts = np.bincount(labels * n_groups + groups, minlength=n_clusters * n_groups).reshape(n_clusters, n_groups)
@@ -103,10 +104,7 @@ def _plain_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Gener
 
 
 class _Evaluation:
-    """Clusters the rows X (n, d) together with points added at given places, and scores the result.
-
-    All runs start from the same centres.
-    """
+    """Clusters the rows X (n, d) together with added points, from the same centres each time, and scores the result."""
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, centres: np.ndarray, weight: float):
         self.X, self.groups, self.centres, self.weight = X, groups, centres, weight

@@ -11,8 +11,8 @@ import numpy as np
 def centroid_distances(centroids: np.ndarray) -> np.ndarray:
     """Euclidean distances (N, N) between the rows of ``centroids`` (N, d); symmetric to the last bit.
 
-    They are computed row by row. The faster ``|a|^2 + |b|^2 - 2ab`` would lose half of the digits if the data lie far from the
-    origin. O(N^2 d) time, O(N^2 + N d) memory.
+    The faster ``|a|^2 + |b|^2 - 2ab`` would lose half of the digits if the data lie far from the origin. O(N^2 d) time,
+    O(N^2 + N d) memory.
     """
     return np.stack([distances_to(centroid, centroids) for centroid in centroids])
 
@@ -37,8 +37,8 @@ def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
 def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -> np.ndarray:
     """Silhouette (N, S) of each clusterlet in each partition; meaningless for a clusterlet that is alone in its block.
 
-    ``distances`` (N, N), ``members`` (B, N, S) as :func:`members_of` returns them; ``product(distances, members)`` is
-    their product (B, N, S), for example :func:`ordered_product`.
+    ``distances`` (N, N) are between the centroids, and ``members`` (B, N, S) as :func:`members_of` returns them.
+    ``product(distances, members)`` is their product (B, N, S), for example :func:`ordered_product`.
     """
     sizes = members.sum(axis=1, keepdims=True)
     sums = product(distances, members)

@@ -8,18 +8,17 @@ import numpy as np
 
 from clusterlets.errors import ClusterletsError, InvalidInput
 
-#: Largest magnitude of a feature. Its inverse is the smallest range of a feature that is not constant. Squares of both, summed
-#: over any table that fits into memory, lie well within the range of double precision.
+#: Largest magnitude of a feature. Its inverse is the smallest range of a feature that is not constant. Sums of squares of both
+#: lie well within the range of double precision, for any table that fits into memory.
 LARGEST = 1e100
 
 
 def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bool = False) -> None:
     """Raise ClusterletsError if squared differences of the features (n, d) would overflow or vanish.
 
-    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. With ``each``, which
-    standardising requires, no feature may vary so little. Otherwise only the feature that varies most is checked, because
-    features that vary far less do not change a distance. ``names`` are the features' names in messages, by default their
-    numbers. O(n d).
+    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. With ``each``, no feature
+    may vary so little, as standardising requires. Otherwise only the feature that varies most is checked, because features that
+    vary far less do not change a distance. Messages use ``names``, or numbers, for the features. O(n d).
     """
     check_largest(X, names)
     width = X.max(axis=0) - X.min(axis=0)

@@ -1,7 +1,4 @@
-"""A set of clusterlets is one object that holds arrays, not one object for each clusterlet.
-
-Matching and exact scoring need only these arrays, and do not touch the instances again.
-"""
+"""The clusterlets of a dataset, as arrays. Matching and exact scoring need only these arrays, and no instances."""
 
 from dataclasses import dataclass, fields
 
@@ -42,7 +39,7 @@ class Clusterlets:
 
     @classmethod
     def from_pieces(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":
-        """Make clusterlets from three of their attributes, which is all that a file holds of them. ``labels`` is None."""
+        """Make clusterlets from what a file holds of them. ``labels`` is None."""
         return cls(counts.argmax(axis=1), counts, centroids, inertia)
 
     def __len__(self) -> int:

@@ -4,8 +4,8 @@ The first process that needs a kernel compiles it and caches the result beside t
 source folder is read-only. Other processes wait for it and then load the result. If neither place is writable, each
 process compiles for itself.
 
-Numba compiles without fast-math, so LLVM neither reorders a sum nor fuses a product and a sum into one operation with
-a single rounding. Code that fixes the order of its sums therefore gives the same bits on every processor.
+Numba compiles without fast-math, so LLVM neither reorders a sum nor fuses a product and a sum into one operation. Code that
+fixes the order of its sums therefore gives the same bits on every processor.
 """
 
 import fcntl
@@ -56,18 +56,15 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 
 def inner(function: Callable) -> Callable:
-    """Decorator for functions that only kernels call: compile them as parts of kernels, with no wrapper for calls from Python.
-
-    The wrapper would take a fifth of the compilation time.
-    """
+    """Decorator for functions that only kernels call: a wrapper for calls from Python would take a fifth of the compilation."""
     return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 def compile_together(kernels: Sequence[str]) -> None:
     """Compile and cache, on two cores, the kernels that are not cached yet: a second process compiles every other kernel.
 
-    Does nothing if there is only one core, if fewer than two kernels are missing, or if no cache is writable. The first fit of
-    a method compiles several slow kernels, and threads would not help, because Numba compiles one kernel at a time.
+    Threads would not help, because Numba compiles one kernel at a time. Does nothing if there is only one core, if fewer than
+    two kernels are missing, or if no cache is writable.
 
     Parameters
     ----------

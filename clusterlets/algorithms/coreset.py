@@ -1,16 +1,16 @@
 """Small weighted samples, one for each group, that represent a table in fair k-means.
 
-Whatever the centres, and however many instances of each group every cluster must take, the cheapest assignment of a coreset
-costs nearly as much as the cheapest assignment of the table. Once these counts are given, each group is assigned by itself, so
-the coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The theory requires far
-larger sizes than are needed in practice, so the size is a parameter.
+Take any centres, and any number of instances of each group that every cluster must hold. Then the cheapest assignment of a
+coreset costs nearly as much as the cheapest assignment of the table. With these numbers fixed, each group is assigned by
+itself, so the coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The theory
+requires far larger sizes than are needed in practice, so the size is a parameter.
 """
 
 from itertools import pairwise
 
 import numpy as np
 
-from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
+from clusterlets.algorithms.fair_assignment import bounds_and_slack, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
@@ -44,7 +44,7 @@ def coreset_clustering(
     rows, weights = np.arange(len(X)), np.ones(len(X))
     if len(X) > 2 * size:
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
-    bounds, slack = bounds_of(groups, delta, None, max_deviation)
+    bounds, slack = bounds_and_slack(groups, delta, None, max_deviation)
     centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
     costs = distances_to_centres(X, centres, n_clusters)
     assignment = fair_assignment(
@@ -66,8 +66,8 @@ def sample_coreset(
     n_clusters : int
         Number of centres of each group, which k-means++ chooses.
     size : int
-        About how many rows to draw. Each group gets its share of them, but at least two for each centre, and at least one row
-        is drawn from each ring around each centre. If some rings hold few rows, fewer are drawn.
+        About how many rows to draw. Each group gets its share of them, but at least two for each centre. At least one row is
+        drawn from each ring around each centre, and all rows if there are too few.
     random_state : numpy.random.Generator
 
     Returns
@@ -85,12 +85,14 @@ def sample_coreset(
         costs = distances_to_centres(group_rows, centres, len(centres))
         nearest = costs.argmin(axis=1)
         squared_distances = costs[np.arange(group_size), nearest]
-        rings = np.searchsorted((squared_distances.mean() or 1.0) * 2.0**_RING_EXPONENTS, squared_distances, side="right")
+        ring_ends = (squared_distances.mean() or 1.0) * 2.0**_RING_EXPONENTS
+        rings = np.searchsorted(ring_ends, squared_distances, side="right")
         # A cell is one ring around one centre. There are fewer than 64 rings, so no two cells have the same number.
         cells = np.unique(nearest * 64 + rings, return_inverse=True)[1]
         members_by_cell = np.argsort(cells, kind="stable")
         boundaries = np.flatnonzero(np.r_[True, np.diff(cells[members_by_cell]) > 0, True])
-        n_per_cell = max(1, max(2 * n_clusters, round(size * group_size / len(X))) // (len(boundaries) - 1))
+        n_drawn = max(2 * n_clusters, round(size * group_size / len(X)))
+        n_per_cell = max(1, n_drawn // (len(boundaries) - 1))
         for start, end in pairwise(boundaries):
             sample = random_state.choice(members_by_cell[start:end], min(n_per_cell, end - start), replace=False)
             drawn_rows.append(members[sample])

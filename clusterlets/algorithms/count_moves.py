@@ -1,9 +1,8 @@
 """A search for cheaper whole counts of the groups in the clusters, by moves that keep the bounds on the counts.
 
 A move takes one instance of a group out of a cluster and adds one to another cluster. It follows the cheapest path, which may
-lead through other clusters: each of them takes an instance from the cluster before and passes one of its own on. If the labels
-of the group were the cheapest for its counts before the move, they are the cheapest for its counts after it. A double move
-does this for two groups at once. It costs exactly as much as both paths, because only the bounds connect the groups.
+lead through other clusters: each of them takes an instance from the cluster before and passes one of its own on. So the labels
+of the group stay the cheapest ones for its counts. A double move does this for two groups at once.
 """
 
 import numpy as np
@@ -43,12 +42,12 @@ def move_counts(
 
     Notes
     -----
-    O(n k) time and memory at the start. Each move takes O(n) time, O(k) more for each of the group's instances in the clusters
-    on its path, O(K k^3) to find the paths, and at most O(K^2 k^3) to choose the move. Shortest paths in residual graphs:
-    Ahuja, Magnanti and Orlin, Network Flows, 1993.
+    O(n k) time and memory at the start. A move takes at most O(n k + K k^3) time to find the paths, and at most O(K^2 k^3) to
+    choose one. Shortest paths in residual graphs: Ahuja, Magnanti and Orlin, Network Flows, 1993.
     """
     n, k = costs.shape
-    whole_costs, units = np.empty((n, k), dtype=np.int64), np.empty(len(low))
+    whole_costs = np.empty((n, k), dtype=np.int64)
+    units = np.empty(len(low))  # the cost that 1 stands for in each group's whole costs
     for group in range(len(low)):
         members = np.flatnonzero(groups == group)
         whole_costs[members], scale = whole_numbers(costs[members])
@@ -104,7 +103,7 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
 
 @inner
 def _refresh(costs, groups, labels, is_stale, step_costs, movers):
-    """Fill in the cheapest step of each group from every stale cluster to each other cluster, and the row that takes it."""
+    """Fill in the cheapest step of a group's row from every stale cluster to each other cluster, and the row itself."""
     k = costs.shape[1]
     for group in range(is_stale.shape[0]):
         for cluster in range(k):
@@ -172,7 +171,7 @@ def _count_violations(counts, low, high, strict, min_cluster_size, cluster, viol
 def _best_move(paths, violations, totals, move):
     """Fill in (group, source, target) of the single move that lowers the cost most; return False if no move lowers it.
 
-    If no single move lowers the cost, fill in the best pair of moves that share a cluster.
+    If no single move lowers the cost, fill in the best double move, whose two parts share a cluster.
     """
     n_groups, k = paths.shape[:2]
     best = 0.0
@@ -183,7 +182,7 @@ def _best_move(paths, violations, totals, move):
                 cost = paths[group, source, target]
                 cheapest[group, source, 0] = min(cheapest[group, source, 0], cost)
                 cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
-                if cost < best and _is_fair(violations, totals, group, source, target, -1, source, target):
+                if cost < best and _keeps_bounds(violations, totals, group, source, target, -1, source, target):
                     best = cost
                     move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, source, target, -1
     if best < 0:
@@ -201,7 +200,7 @@ def _best_move(paths, violations, totals, move):
                         for other_end in range(k):
                             other_source, other_target = (other_end, shared) if enters else (shared, other_end)
                             pair_cost = cost + paths[other, other_source, other_target]
-                            if pair_cost < best and _is_fair(
+                            if pair_cost < best and _keeps_bounds(
                                 violations, totals, group, source, target, other, other_source, other_target
                             ):
                                 best = pair_cost
@@ -211,7 +210,7 @@ def _best_move(paths, violations, totals, move):
 
 
 @inner
-def _is_fair(violations, totals, group, source, target, other, other_source, other_target):
+def _keeps_bounds(violations, totals, group, source, target, other, other_source, other_target):
     """Whether the bounds hold after one or two moves; ``other`` is the group of the second move, or -1 if there is none."""
     for cluster in (source, target, other_source, other_target):
         change = (cluster == target) - (cluster == source)

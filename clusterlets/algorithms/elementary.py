@@ -1,8 +1,8 @@
 """``log``, ``exp`` and the Kullback-Leibler divergence, with the same bits on every processor.
 
-NumPy and the C library use different polynomials on different processors (with AVX-512, with fused multiply-add, with
-neither), so the last bits of their results differ. Here each step is one operation whose rounding IEEE 754 fixes (+, -, *, / or
-scaling by a power of two), and the source fixes the order of the steps. The error is below one unit in the last place.
+NumPy and the C library use different polynomials on different processors, so the last bits of their results differ. Here each
+step is an operation whose rounding IEEE 754 fixes (+, -, *, / or scaling by a power of two), and the source fixes the order of
+the steps. The error is below one unit in the last place.
 """
 
 from math import factorial

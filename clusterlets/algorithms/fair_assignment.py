@@ -83,15 +83,15 @@ def deviation_bounds(groups: np.ndarray, max_deviation: float) -> tuple[np.ndarr
     return np.maximum(0.0, shares - max_deviation), np.minimum(1.0, shares + max_deviation)
 
 
-def whole_slack(n: int, looseness: float) -> float:
+def slack_for_whole_counts(n: int, looseness: float) -> float:
     """Number of instances by which whole counts may miss a bound: 1, or 1 - 1 / n if ``looseness`` is 0.
 
-    ``looseness`` is delta or max_deviation. If it is 0, the bounds are the table's own shares, multiples of 1 / ``n``.
+    ``looseness`` is delta or max_deviation. If it is 0, the bounds are the table's own shares, which are multiples of 1 / n.
     """
     return 1.0 if looseness else 1 - 1 / n
 
 
-def bounds_of(
+def bounds_and_slack(
     groups: np.ndarray, delta: float, balance: float | None = None, max_deviation: float | None = None
 ) -> tuple[tuple[np.ndarray, np.ndarray], float]:
     """The bounds (K,) each on shares, and the slack: the number of instances by which counts may miss a bound.
@@ -101,8 +101,8 @@ def bounds_of(
     if balance is not None:
         return balance_bounds(groups, balance), 0.0
     if max_deviation is not None:
-        return deviation_bounds(groups, max_deviation), whole_slack(len(groups), max_deviation)
-    return share_bounds(groups, delta), whole_slack(len(groups), delta)
+        return deviation_bounds(groups, max_deviation), slack_for_whole_counts(len(groups), max_deviation)
+    return share_bounds(groups, delta), slack_for_whole_counts(len(groups), delta)
 
 
 def fair_assignment(
@@ -151,7 +151,7 @@ def fair_assignment(
         raise ClusterletsError("Costs must be finite and not negative.")
     if groups.min() < 0 or not np.bincount(groups).all():
         raise ClusterletsError("Groups must be codes 0..K-1, each of which occurs.")
-    (low, high), slack = bounds_of(groups, delta, balance, max_deviation)
+    (low, high), slack = bounds_and_slack(groups, delta, balance, max_deviation)
     if k * min_cluster_size > n:
         raise NoClusteringError(
             "infeasible",
@@ -161,7 +161,7 @@ def fair_assignment(
     totals = np.bincount(groups)
     for start in (None,) if multipliers is None else (multipliers, None):
         dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, start)
-        counts, strict = whole_counts(dual.counts, low, high, totals, balance is not None, min_cluster_size)
+        counts, strict = round_within_bounds(dual.counts, low, high, totals, balance is not None, min_cluster_size)
         labels = transport_groups(costs, groups, counts, dual.prices)
         if float(costs[np.arange(n), labels].sum()) <= (1 + _MAX_GAP) * dual.bound:
             break
@@ -170,7 +170,7 @@ def fair_assignment(
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
 
 
-def whole_counts(
+def round_within_bounds(
     counts: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
@@ -182,11 +182,9 @@ def whole_counts(
 
     A strict cluster keeps the bounds ``low`` and ``high`` (K,) exactly, and any other up to whole instances. Without
     ``strict``, no cluster is strict; with it, as many as possible are, the largest first. Cluster sizes are those of
-    ``counts``, rounded by largest remainders, but at least ``min_cluster_size``. Such whole counts always exist, because the
-    table's own shares lie within the bounds.
+    ``counts``, rounded by largest remainders, but at least ``min_cluster_size``.
     """
     k = counts.shape[1]
-    # Every cluster first gets its minimum size.
     above_minimum = np.maximum(counts.sum(axis=0) - min_cluster_size, 0)
     sizes = min_cluster_size + rounded_to(above_minimum[None, :], np.array([totals.sum() - k * min_cluster_size]))[0]
     strict_least, strict_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
@@ -194,7 +192,8 @@ def whole_counts(
     can_be_strict = (strict_least <= strict_most).all(axis=0)
     can_be_strict &= (strict_least.sum(axis=0) <= sizes) & (sizes <= strict_most.sum(axis=0))
     # If not all of these can be strict at once, the smallest ones are the first to become loose.
-    strict_candidates = np.flatnonzero(can_be_strict & strict)[np.argsort(-sizes[can_be_strict & strict], kind="stable")]
+    strict_candidates = np.flatnonzero(can_be_strict & strict)
+    strict_candidates = strict_candidates[np.argsort(-sizes[strict_candidates], kind="stable")]
     for n_strict in range(len(strict_candidates), -1, -1):
         is_strict = np.zeros(k, dtype=np.bool_)
         is_strict[strict_candidates[:n_strict]] = True
@@ -214,7 +213,7 @@ def _match_totals(counts, ideal_counts, least, most, totals, sizes):
     """
     n_groups, k = counts.shape
     n_nodes = n_groups + k
-    surplus = np.empty(n_nodes, dtype=np.int64)  # a group's instances without a cluster; a cluster's excess instances
+    surplus = np.empty(n_nodes, dtype=np.int64)  # instances of a group without a cluster, or too many in a cluster
     distance, predecessor = np.empty(n_nodes), np.empty(n_nodes, dtype=np.int64)
     while True:
         for group in range(n_groups):

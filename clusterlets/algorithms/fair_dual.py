@@ -1,18 +1,19 @@
 """The dual of fair assignment at given centres: prices of the clusters at which the groups' shares keep their bounds.
 
-In the linear program of fair assignment, each instance goes to one cluster or is divided among several, and in every cluster
-the counts m of the groups meet ``constraints @ m <= slack``. The dual has a multiplier of at least 0 for each constraint and
-cluster. The multipliers give every group a price in every cluster, and each instance takes the cluster with the least sum of
-cost and price. The value of the dual is then a lower bound on the cost of every assignment that meets the constraints.
+Fair assignment is a linear program. Each instance goes to one cluster or is divided among several. In every cluster, the counts
+m of the groups must meet ``constraints @ m <= slack``.
 
-The minimum over clusters is smoothed at falling temperatures, and at each temperature, damped Newton steps raise the dual. The
+The dual has a multiplier of at least 0 for each constraint and cluster. The multipliers give every group a price in every
+cluster, and each instance takes the cluster with the least sum of cost and price. The value of the dual is a lower bound on the
+cost of every assignment that meets the constraints.
+
+The minimum over clusters is smoothed at falling temperatures. At each temperature, damped Newton steps raise the dual. The
 arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bits.
 
 :func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the near clusters. A cluster is
-near an instance if its cost plus price is within a few temperatures of the least. At a low temperature, most instances have
-just one near cluster, and this cluster stays the same throughout a search. So the instances are split before the search. An
-instance with one near cluster only adds to the counts; for the others, only the near clusters are evaluated. Once prices have
-moved too far, the instances are split again. Until then, only a near cluster can become the cheapest, so the bound stays exact.
+near an instance if its cost plus price is within a few temperatures of the least. At a low temperature, most instances have one
+near cluster. They are counted once, and each step evaluates only the other instances. Once prices have moved too far, the near
+clusters are listed again. Until then, only a near cluster can become the cheapest, so the bound stays exact.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ _ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding 
 _MAX_DAMPING = 1e12  # the search at a temperature ends if a step needs more damping
 _LN2 = 0.6931471805599453
 _REACH = 18.0  # in temperatures above the least cost plus price: a costlier cluster gets less than 2e-8 of the instance
-_MARGIN = 6.0  # in temperatures: price differences may change by this much before the instances are split again
+_MARGIN = 6.0  # in temperatures: price differences may change by this much before near clusters are listed again
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,8 @@ def solve_dual(
     slack : float
         The same for all constraints and clusters.
     multipliers : float array (R, k), optional
-        Where the search starts, by default at 0. Multipliers should come from nearby centres, because the search then uses
-        only the last temperature. If the result misses a constraint by more than 2 instances and a thousandth of all, the
-        search starts again at 0.
+        Where the search starts, by default at 0. They should come from nearby centres, because such a search uses only the
+        last temperature. If it misses a constraint by more than 2 instances and a thousandth of all, a search from 0 follows.
     last_temperature : float
         The one of ``TEMPERATURES`` at which the search ends.
 
@@ -104,16 +104,25 @@ def solve_dual(
     O(n k + (R k)^3) time per step.
     """
     shape, n = (len(constraints), costs.shape[1]), float(weights.sum())
-    is_warm = multipliers is not None
-    solution = multipliers.copy() if multipliers is not None else np.zeros(shape)
-    temperatures = (last_temperature,) if is_warm else TEMPERATURES[: TEMPERATURES.index(last_temperature) + 1]
-    tolerance = min(_TOLERANCE, _TOLERANCE_FRACTION * n)
+    if multipliers is None:
+        solution, temperatures = np.zeros(shape), TEMPERATURES[: TEMPERATURES.index(last_temperature) + 1]
+    else:
+        solution, temperatures = multipliers.copy(), (last_temperature,)
     dual = _maximise(
-        *(costs, weights, groups, n_groups, constraints, np.full(shape, slack), np.zeros(len(constraints)), solution),
-        *(temperatures, tolerance, False),
+        costs,
+        weights,
+        groups,
+        n_groups,
+        constraints,
+        np.full(shape, slack),
+        np.zeros(len(constraints)),
+        solution,
+        temperatures,
+        min(_TOLERANCE, _TOLERANCE_FRACTION * n),
+        is_sparse=False,
     )
     largest_miss = float((constraints[:, :, None] * dual.counts).sum(axis=1).max()) - slack
-    if is_warm and largest_miss > max(_MAX_MISSED, _MAX_MISSED_FRACTION * n):
+    if multipliers is not None and largest_miss > max(_MAX_MISSED, _MAX_MISSED_FRACTION * n):
         return solve_dual(costs, weights, groups, n_groups, constraints, slack, None, last_temperature)
     return dual
 
@@ -142,8 +151,17 @@ def solve_sparse_dual(
     lowest = np.where(np.isin(independent, firsts), -np.inf, 0.0)
     solution[firsts] -= solution[seconds]
     dual = _maximise(
-        *(costs, weights, groups, n_groups, constraints[independent], slack[independent], lowest, solution[independent]),
-        *(temperatures, tolerance, True),
+        costs,
+        weights,
+        groups,
+        n_groups,
+        constraints[independent],
+        slack[independent],
+        lowest,
+        solution[independent],
+        temperatures,
+        tolerance,
+        is_sparse=True,
     )
     solution[independent] = dual.multipliers
     solution[seconds] = np.maximum(0.0, -solution[firsts])
@@ -154,15 +172,25 @@ def _maximise(
     costs, weights, groups, n_groups, constraints, slack, lowest, multipliers, temperatures, tolerance, is_sparse
 ) -> FairDual:
     """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten."""
-    # The unit of temperatures is the mean cost of an instance's nearest cluster.
-    mean_of_nearest, mean_of_all = float((weights * costs.min(axis=1)).sum() / weights.sum()), float(costs.mean())
-    unit = (mean_of_nearest if mean_of_nearest > _ROUNDING * mean_of_all else mean_of_all) or 1.0
+    mean_of_nearest = float((weights * costs.min(axis=1)).sum() / weights.sum())
+    mean_of_all = float(costs.mean())
+    unit = (mean_of_nearest if mean_of_nearest > _ROUNDING * mean_of_all else mean_of_all) or 1.0  # of the temperatures
     counts, prices = np.empty((n_groups, costs.shape[1])), np.empty((n_groups, costs.shape[1]))
     bound = -np.inf
     for temperature in temperatures:
         value = _ascend(
-            *(costs, weights, groups, np.ascontiguousarray(constraints), np.ascontiguousarray(slack), lowest),
-            *(temperature * unit, tolerance, is_sparse, multipliers, prices, counts),
+            costs,
+            weights,
+            groups,
+            np.ascontiguousarray(constraints),
+            np.ascontiguousarray(slack),
+            lowest,
+            temperature * unit,
+            tolerance,
+            is_sparse,
+            multipliers,
+            prices,
+            counts,
         )
         bound = max(bound, value)
     return FairDual(bound, multipliers, prices, counts, temperatures[-1] * unit)
@@ -190,8 +218,8 @@ def fractional_means(
 ) -> np.ndarray:
     """Means (k, d) of the rows, weighted by their fractions in each cluster at the dual's last temperature.
 
-    A cluster that gets no part of any row keeps its row of ``centres``, or takes the first row of ``centres`` if it has none
-    there.
+    A cluster that gets no part of any row keeps its row of ``centres``. If ``centres`` has fewer than k rows, the first row
+    stands in for the missing ones.
     """
     means = np.empty((costs.shape[1], X.shape[1]))
     means[: len(centres)], means[len(centres) :] = centres, centres[0]
@@ -283,9 +311,9 @@ def _copy(source, target):
 
 @inner
 def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
-    """Fill in trial multipliers by a Newton step; return the damping of the step and the first-order gain.
+    """Fill in trial multipliers by a Newton step; return the damping of the step and the gain that the gradient predicts.
 
-    If damping below ``_MAX_DAMPING`` does not make the system solvable, a damping of at least ``_MAX_DAMPING`` is returned.
+    The damping grows until the system is solvable. It reaches ``_MAX_DAMPING`` if the system never is.
     """
     k, gain = multipliers.shape[1], 0.0
     while damping < _MAX_DAMPING:
@@ -302,8 +330,8 @@ def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, d
 
 
 @inner
-def _judge(trial_value, value, gain, steps, damping):
-    """Whether a trial is the start or gains a fifth of the ``gain`` that its step promised; also return the next damping."""
+def _judge_trial(trial_value, value, gain, steps, damping):
+    """Whether to accept a trial, and the next damping. A trial, except the first, must reach a fifth of the predicted gain."""
     if steps == 0:
         return True, damping
     if not (gain > 0 and trial_value >= value + 0.2 * gain):
@@ -318,8 +346,8 @@ def _judge(trial_value, value, gain, steps, damping):
 def _exponentials(values, least, temperature):
     """Replace each value by exp((least - value) / temperature), with an error below 1e-13.
 
-    Values more than 40 temperatures above ``least`` count as 40 temperatures above it. The series has one term more than that
-    of :func:`_exponential`. Without this term, the last bits of results would change.
+    Values more than 40 temperatures above ``least`` count as 40 temperatures above it. Unlike :func:`_exponential`, this has a
+    term of power 11, on which the last bits of results depend.
     """
     for index in range(len(values)):
         x = min((values[index] - least) / temperature, 40.0) * 0.015625
@@ -364,24 +392,22 @@ def _fractions(costs, groups, prices, temperature, fractions):
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
     """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature."""
     k = costs.shape[1]
-    # ``parts`` first holds each cluster's cost plus price, and then the part of the instance that it gets.
-    parts, near_clusters = np.empty(k), np.empty(k, dtype=np.int64)
+    values, parts, near_clusters = np.empty(k), np.empty(k), np.empty(k, dtype=np.int64)
     counts[:] = 0.0
     curvature[:] = 0.0
     least_sum, smoothing = 0.0, 0.0
     for row in range(len(costs)):
         group, weight = groups[row], weights[row]
         for cluster in range(k):
-            parts[cluster] = costs[row, cluster] + prices[group, cluster]
-        least = parts[0]
+            values[cluster] = costs[row, cluster] + prices[group, cluster]
+        least = values[0]
         for cluster in range(1, k):
-            least = min(least, parts[cluster])
+            least = min(least, values[cluster])
         least_sum += weight * least
-        # Most instances have few clusters that matter: beyond 40 temperatures, a cluster's part is below 1e-17.
         n_near = 0
         for cluster in range(k):
-            if parts[cluster] - least < 40 * temperature:
-                parts[n_near], near_clusters[n_near] = parts[cluster], cluster
+            if values[cluster] - least < 40 * temperature:  # a cluster beyond would get less than 1e-17 of the instance
+                parts[n_near], near_clusters[n_near] = values[cluster], cluster
                 n_near += 1
         if n_near <= 1:
             counts[group, near_clusters[0]] += weight
@@ -434,12 +460,11 @@ def _cheapest_cluster(costs, prices, row, group):
 
 
 @inner
-def _split_instances(costs, weights, groups, prices, reach, sure_counts, sure_costs):
-    """Split the instances into those with one near cluster, which are sure, and those with several, which are unsure.
+def _list_near_clusters(costs, weights, groups, prices, reach, sure_counts, sure_costs):
+    """List the near clusters of each instance: their cost plus price is within ``reach`` of the least.
 
-    A cluster is near if its cost plus price is within ``reach`` of the least. Returns the unsure instances, their number, the
-    positions where the near clusters of each of them start, the near clusters, and the costs in these clusters. The sure
-    instances are summed into ``sure_counts`` and ``sure_costs``.
+    An instance with one near cluster is sure; ``sure_counts`` and ``sure_costs`` become the sums over these. Returns the other,
+    unsure instances and their number, then their near clusters as sparse rows: where each row starts, clusters, and costs.
     """
     n, k = costs.shape
     for group in range(sure_counts.shape[0]):
@@ -476,9 +501,9 @@ def _split_instances(costs, weights, groups, prices, reach, sure_counts, sure_co
 
 
 @inner
-def _evaluate_sparse(split, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
-    """Like :func:`_evaluate`, but over near clusters only, as :func:`_split_instances` returned them in ``split``."""
-    unsure, n_unsure, starts, clusters, values = split
+def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
+    """Like :func:`_evaluate`, but over near clusters only; ``near`` is what :func:`_list_near_clusters` returned."""
+    unsure, n_unsure, starts, clusters, values = near
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
     for group in range(n_groups):
@@ -580,18 +605,20 @@ def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tol
     curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
     trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     sure_counts, sure_costs = np.empty((n_groups, k)), np.empty((n_groups, k))
-    gradient, trial, prices_at_split = np.empty((n_constraints, k)), multipliers.copy(), np.empty((n_groups, k))
+    listed_prices = np.empty((n_groups, k))  # prices at which near clusters were listed
+    gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
-    damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
+    damping, value, best = 1e-4, -np.inf, -np.inf
+    gain, n_free, steps = 0.0, 0, 0
     while True:
         _set_prices(constraints, trial, trial_prices)
         if is_sparse:
-            if steps == 0 or _largest_shift(trial_prices, prices_at_split) > _MARGIN * temperature:
-                _copy(trial_prices, prices_at_split)
+            if steps == 0 or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
+                _copy(trial_prices, listed_prices)
                 reach = (_REACH + _MARGIN) * temperature
-                split = _split_instances(costs, weights, groups, trial_prices, reach, sure_counts, sure_costs)
+                near = _list_near_clusters(costs, weights, groups, trial_prices, reach, sure_counts, sure_costs)
             exact, smoothing = _evaluate_sparse(
-                split, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
+                near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
             )
             for constraint in range(n_constraints):
                 for cluster in range(k):
@@ -601,7 +628,7 @@ def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tol
             exact -= slack[0, 0] * trial.sum()
         best = max(best, exact)
         trial_value = exact - smoothing
-        is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
+        is_accepted, damping = _judge_trial(trial_value, value, gain, steps, damping)
         if is_accepted:
             _copy(trial, multipliers)
             _copy(trial_prices, prices)

@@ -1,11 +1,12 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
-Rounds alternate as in k-means, but the assignment is the cheapest one within bounds on the shares of the groups
-(:mod:`clusterlets.algorithms.fair_assignment`). They start from the centres of fractional rounds
-(:mod:`clusterlets.algorithms.fractional_lloyd`), on a coreset if the table is large. So few rounds on all rows are needed.
+Each round takes nearly the cheapest assignment within bounds on the shares of the groups
+(:mod:`clusterlets.algorithms.fair_assignment`), and then the means of the clusters as new centres. The first centres come from
+fractional rounds (:mod:`clusterlets.algorithms.fractional_lloyd`), on a coreset if the table is large. So few rounds on all
+rows are needed.
 
-The idea of fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv
-2605.13759, which bounds ratios of counts and not shares.
+Fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020. With flows: MS-FlowFC, arXiv 2605.13759,
+which bounds ratios of counts and not shares.
 """
 
 from dataclasses import dataclass
@@ -13,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from clusterlets.algorithms.coreset import sample_coreset
-from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
+from clusterlets.algorithms.fair_assignment import bounds_and_slack, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed first
-_PATIENCE = 3  # rounds without a gain before it stops: rounding to whole counts may undo the gain of a round
+_PATIENCE = 3  # rounds in a row without a gain that end the search: rounding to whole counts may undo the gain of a round
 
 
 @dataclass(frozen=True)
@@ -77,20 +78,20 @@ def fair_flow(
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
     groups = codes_that_occur(groups)
     rows, weights = draw_sample(X, groups, n_clusters, random_state)
-    bounds, slack = bounds_of(groups, delta, balance, max_deviation)
+    bounds, slack = bounds_and_slack(groups, delta, balance, max_deviation)
     centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
-    best, rounds, idle = None, 0, 0
-    while rounds < max_iter and idle < _PATIENCE:
-        rounds += 1
+    best, n_iter, n_idle = None, 0, 0
+    while n_iter < max_iter and n_idle < _PATIENCE:
+        n_iter += 1
         costs = distances_to_centres(X, centres, n_clusters)
         assignment = fair_assignment(costs, groups, delta, multipliers, balance, min_cluster_size, max_deviation)
         multipliers = assignment.multipliers
-        centres, spread = moments_by_label(X, assignment.labels, n_clusters)
-        inertia = float(spread.sum())
-        idle = idle + 1 if best and inertia > (1 - tol) * best.inertia else 0
+        centres, inertias = moments_by_label(X, assignment.labels, n_clusters)
+        inertia = float(inertias.sum())
+        n_idle = n_idle + 1 if best and inertia > (1 - tol) * best.inertia else 0
         if best is None or inertia < best.inertia:
-            best = FairKMeansResult(assignment.labels, centres, inertia, assignment.gap, rounds)
-    assert best is not None  # as max_iter is at least 1
+            best = FairKMeansResult(assignment.labels, centres, inertia, assignment.gap, n_iter)
+    assert best is not None  # because max_iter is at least 1
     return best
 
 

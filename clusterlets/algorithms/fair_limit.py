@@ -1,11 +1,11 @@
 """k-means under strict limits on the groups in every cluster.
 
 1. *Centres*, on a weighted sample if the table is large: several starts of Lloyd's rounds, each with the cheapest fractional
-   assignment within the limits (:mod:`clusterlets.algorithms.fair_dual`). Then single centres are replaced by other points, to
-   escape from poor local optima.
-2. *Labels*, in rounds on the whole table: the dual gives fractional counts and prices. The module
-   :mod:`clusterlets.algorithms.limit_counts` finds whole counts near them that keep all limits. A transportation problem for
-   each group gives the cheapest labels with these counts. Then the means of the clusters are the next centres.
+   assignment within the limits (:mod:`clusterlets.algorithms.fair_dual`). Then swaps replace single centres by rows, to escape
+   from poor local optima.
+2. *Labels*, in rounds on the whole table: the dual gives fractional counts of the groups in the clusters, and prices.
+   :mod:`clusterlets.algorithms.limit_counts` finds whole counts near these that keep all limits. A transportation problem for
+   each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres.
 3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors.
 
 The result is checked in whole-number arithmetic before it is returned.
@@ -30,13 +30,14 @@ from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import NoClusteringError
 
-# Temperatures of the dual on the sample and on the table. A cold start has no multipliers; a warm start has those of nearby
-# centres.
-_COLD_START, _WARM_START, _COLD_START_TABLE, _WARM_START_TABLE = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
+# Temperatures of the dual. A cold start has no multipliers; a warm start has those of nearby centres.
+_COLD_START, _WARM_START = (1.0, 0.03), (0.03,)  # on the sample
+_COLD_START_TABLE, _WARM_START_TABLE = (1.0, 0.1, 0.01), (0.01,)
 _SAMPLE_TOLERANCE, _TABLE_TOLERANCE = 1e-3, 2e-4  # in the dual, limits may be missed by these fractions of the rows
 _TRIAL_ROUNDS = 2  # rounds of each start, before the best starts are chosen
-# Both times n_init: at most this many swaps are tried, and none after this many failures in a row (or k, if that is fewer).
-_MAX_SWAPS, _MAX_FAILURES = 6, 2
+_ROUNDS = 30  # most rounds of a start or swap that goes on
+_MAX_SWAPS = 6  # times n_init: swaps that are tried
+_MAX_FAILURES = 2  # times n_init, or k if that is less: swaps without success in a row that end the trials
 _SWAP_ROUNDS = 3  # rounds after each swap
 _PROMISING_RATIO = 1.03  # a swap gets more rounds if its bound is below the current bound times this
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
@@ -44,7 +45,8 @@ _MIN_GAIN = 1e-4  # a round is idle if it lowers the cost by less than this frac
 _PATIENCE, _MAX_ROUNDS = 2, 60  # on the table: idle rounds in a row that end the rounds, and rounds in all
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
 _TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (most rows, starts that go on to the table); one start for larger tables
-_MAX_POLISHED_ROWS, _MAX_SWEEPS = 8_000, 2  # most rows and sweeps of the polish; its time grows with the square of the rows
+_MAX_POLISHED_ROWS = 8_000  # larger tables are not polished, because the time grows with the square of the rows
+_MAX_SWEEPS = 2  # of the polish
 
 
 def fair_limit(
@@ -102,27 +104,31 @@ class _Search:
     """The steps of a fit, which share the table, the limits in whole numbers, a sample, and the random generator."""
 
     def __init__(self, X, groups, n_clusters, random_state, limits, levels, least_size, n_init, max_seconds, report):
-        rows = limit_rows(limits, levels, np.bincount(groups, minlength=len(levels)))
+        whole_limits = limit_rows(limits, levels, np.bincount(groups, minlength=len(levels)))
         # Merge groups that no limit distinguishes.
-        rows, codes = np.unique(rows, axis=1, return_inverse=True) if len(rows) else (rows[:, :1], np.zeros(len(levels), int))
+        if len(whole_limits):
+            whole_limits, codes = np.unique(whole_limits, axis=1, return_inverse=True)
+        else:
+            whole_limits, codes = whole_limits[:, :1], np.zeros(len(levels), int)
         self._X, self._groups, self._k, self._random = X, codes.reshape(-1)[groups], n_clusters, random_state
-        self._totals, self._limits, self._least_size = np.bincount(self._groups), np.ascontiguousarray(rows), least_size
+        self._totals, self._least_size = np.bincount(self._groups), least_size
+        self._limits = np.ascontiguousarray(whole_limits)
+        self._scaled_limits = self._limits / violation_units(whole_limits)[:, None]
         self._n_init, self._report = n_init, report or (lambda step, cost: None)
         self._deadline = np.inf if max_seconds is None else monotonic() + max_seconds
-        self._scaled_limits = self._limits / violation_units(rows)[:, None]
         sample, self._sample_weights = draw_sample(X, self._groups, n_clusters, random_state)
         self._sample, self._sample_groups = X[sample], self._groups[sample]
         self._n_rounds = 0
 
     def best_of_starts(self) -> FairKMeansResult:
-        # Find out first whether clusters within the limits exist.
-        try:
+        try:  # find out first whether clusters within the limits exist
             self._counts = self._feasible_counts(np.repeat(self._totals[:, None] / self._k, self._k, axis=1))
         except NoClusteringError as error:
             error.labels = self._nearest_labels() if error.status == NOT_CONVERGED else None
             raise
         best = None
-        for centres in self._place_centres(next((n_starts for rows, n_starts in _TABLE_STARTS if len(self._X) <= rows), 1)):
+        n_starts = next((starts for most_rows, starts in _TABLE_STARTS if len(self._X) <= most_rows), 1)
+        for centres in self._place_centres(n_starts):
             result = self._run_on_table(centres)
             if len(self._X) <= _MAX_POLISHED_ROWS:
                 result = self._polish_result(result)
@@ -159,7 +165,7 @@ class _Search:
     # ---- centres on the sample --------------------------------------------------------------------------------------
 
     def _place_centres(self, n_starts: int) -> list[_Centres]:
-        """The centres of the best ``n_starts`` starts, improved by swaps. Duplicates (nearly equal bounds) are left out."""
+        """The centres of the best ``n_starts`` starts, improved by swaps. Starts with nearly equal bounds count once."""
         trials = []
         for _ in range(max(self._n_init, n_starts)):
             centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
@@ -169,7 +175,7 @@ class _Search:
         trials.sort(key=attrgetter("bound"))
         best: list[_Centres] = []
         for trial in trials[:n_starts]:
-            current = self._swap_centres(self._run_rounds(trial.centres, trial.multipliers, 30))
+            current = self._swap_centres(self._run_rounds(trial.centres, trial.multipliers, _ROUNDS))
             if all(abs(other.bound - current.bound) > _SAME_BOUND * current.bound for other in best):
                 best.append(current)
         return best
@@ -198,7 +204,7 @@ class _Search:
             two_smallest = np.partition(costs, 1, axis=1)
             nearest = costs.argmin(axis=1)
             losses = np.bincount(nearest, self._sample_weights * (two_smallest[:, 1] - two_smallest[:, 0]), minlength=k)
-            # By turns: a random centre, and one of the three that are cheapest to remove.
+            # In turn: a random centre, and one of the three that are cheapest to remove.
             if trial % 2:
                 old_centre = int(np.argsort(losses, kind="stable")[(trial // 2) % min(3, k)])
             else:
@@ -212,7 +218,7 @@ class _Search:
             centres[old_centre] = self._sample[row]
             swapped = self._run_rounds(centres, None, _SWAP_ROUNDS)
             if swapped.bound < _PROMISING_RATIO * current.bound:
-                swapped = self._run_rounds(swapped.centres, swapped.multipliers, 30)
+                swapped = self._run_rounds(swapped.centres, swapped.multipliers, _ROUNDS)
             failures += 1
             if swapped.bound < current.bound:
                 current, failures = swapped, 0
@@ -221,16 +227,15 @@ class _Search:
 
     def _solve_dual(self, costs, weights, groups, multipliers, temperatures, tolerance) -> FairDual:
         return solve_sparse_dual(
-            *(
-                costs,
-                weights,
-                groups,
-                len(self._totals),
-                self._scaled_limits,
-                np.zeros((len(self._limits), self._k)),
-                multipliers,
-            ),
-            *(temperatures, tolerance),
+            costs,
+            weights,
+            groups,
+            len(self._totals),
+            self._scaled_limits,
+            np.zeros((len(self._limits), self._k)),
+            multipliers,
+            temperatures,
+            tolerance,
         )
 
     # ---- labels on the table ----------------------------------------------------------------------------------------
@@ -248,10 +253,9 @@ class _Search:
         The gap is (cost - bound) / bound, where the bound holds for every fractional assignment.
         """
         costs, n = distances_to_centres(self._X, centres, self._k), len(self._X)
-        for is_warm in (True, False) if multipliers is not None else (False,):
-            dual = self._solve_table_dual(
-                costs, multipliers if is_warm else None, _WARM_START_TABLE if is_warm else _COLD_START_TABLE
-            )
+        for start in (None,) if multipliers is None else (multipliers, None):
+            is_warm = start is not None
+            dual = self._solve_table_dual(costs, start, _WARM_START_TABLE if is_warm else _COLD_START_TABLE)
             if is_warm and len(self._limits) and products(self._scaled_limits, dual.counts).max() > max(2, n / 1000):
                 continue
             with suppress(NoClusteringError):  # then use the counts of the last round
@@ -306,85 +310,100 @@ def _keeps_limits(limits, counts, cluster, leaving, arriving):
     return True
 
 
+@inner
+def _move_rows(X, groups, limits, least_size, centres, labels, counts, sizes):
+    """Move single instances to the clusters where they lower the cost most; returns whether any moved."""
+    n, d = X.shape
+    has_changed = False
+    for row in range(n):
+        group, source = groups[row], labels[row]
+        if sizes[source] <= least_size:
+            continue
+        own_cost = 0.0
+        for feature in range(d):
+            difference = X[row, feature] - centres[source, feature]
+            own_cost += difference * difference
+        own_cost *= sizes[source] / (sizes[source] - 1.0)
+        best, target = own_cost * (1 - 1e-9), -1
+        for cluster in range(len(centres)):
+            if cluster == source:
+                continue
+            cost = 0.0
+            for feature in range(d):
+                difference = X[row, feature] - centres[cluster, feature]
+                cost += difference * difference
+            cost *= sizes[cluster] / (sizes[cluster] + 1.0)
+            if (
+                cost < best
+                and _keeps_limits(limits, counts, source, group, -1)
+                and _keeps_limits(limits, counts, cluster, -1, group)
+            ):
+                best, target = cost, cluster
+        if target < 0:
+            continue
+        for feature in range(d):
+            centres[source, feature] += (centres[source, feature] - X[row, feature]) / (sizes[source] - 1.0)
+            centres[target, feature] += (X[row, feature] - centres[target, feature]) / (sizes[target] + 1.0)
+        counts[group, source] -= 1
+        counts[group, target] += 1
+        sizes[source] -= 1
+        sizes[target] += 1
+        labels[row] = target
+        has_changed = True
+    return has_changed
+
+
+@inner
+def _exchange_rows(X, groups, limits, centres, labels, counts, sizes):
+    """Exchange the clusters of two instances wherever this lowers the cost; returns whether any were exchanged."""
+    n, d = X.shape
+    has_changed = False
+    for first in range(n):
+        for second in range(first):
+            cluster_a, cluster_b = labels[first], labels[second]
+            if cluster_a == cluster_b:
+                continue
+            # The exchange moves the mean of cluster a by shift / n_a, and the mean of cluster b by -shift / n_b.
+            inverse_sizes = 1.0 / sizes[cluster_a] + 1.0 / sizes[cluster_b]
+            change, scale = 0.0, 0.0
+            for feature in range(d):
+                shift = X[second, feature] - X[first, feature]
+                product = shift * (2.0 * (centres[cluster_a, feature] - centres[cluster_b, feature]) + shift * inverse_sizes)
+                change -= product
+                scale += abs(product)
+            if change >= -1e-9 * scale:
+                continue
+            first_group, second_group = groups[first], groups[second]
+            if first_group == second_group or (
+                _keeps_limits(limits, counts, cluster_a, first_group, second_group)
+                and _keeps_limits(limits, counts, cluster_b, second_group, first_group)
+            ):
+                for feature in range(d):
+                    shift = X[second, feature] - X[first, feature]
+                    centres[cluster_a, feature] += shift / sizes[cluster_a]
+                    centres[cluster_b, feature] -= shift / sizes[cluster_b]
+                counts[first_group, cluster_a] -= 1
+                counts[second_group, cluster_a] += 1
+                counts[second_group, cluster_b] -= 1
+                counts[first_group, cluster_b] += 1
+                labels[first], labels[second] = cluster_b, cluster_a
+                has_changed = True
+    return has_changed
+
+
 @compiled("void(float64[:,::1], int64[::1], int64[:,::1], int64, float64[:,::1], int64[::1], int64)")
 def _polish(X, groups, limits, least_size, centres, labels, max_sweeps):
     """Move single instances, and exchange pairs, while the sum of squared errors falls and the limits hold.
 
     Changes ``labels`` and ``centres`` in place. The centres are the means of the clusters, before and after each change.
     """
-    n, d = X.shape
     k, n_groups = len(centres), limits.shape[1]
     counts, sizes = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
-    for row in range(n):
+    for row in range(len(X)):
         counts[groups[row], labels[row]] += 1
         sizes[labels[row]] += 1
     for _ in range(max_sweeps):
-        has_changed = False
-        for row in range(n):
-            group, source = groups[row], labels[row]
-            if sizes[source] <= least_size:
-                continue
-            own_cost = 0.0
-            for feature in range(d):
-                difference = X[row, feature] - centres[source, feature]
-                own_cost += difference * difference
-            own_cost *= sizes[source] / (sizes[source] - 1.0)
-            best, target = own_cost * (1 - 1e-9), -1
-            for cluster in range(k):
-                if cluster == source:
-                    continue
-                cost = 0.0
-                for feature in range(d):
-                    difference = X[row, feature] - centres[cluster, feature]
-                    cost += difference * difference
-                cost *= sizes[cluster] / (sizes[cluster] + 1.0)
-                if (
-                    cost < best
-                    and _keeps_limits(limits, counts, source, group, -1)
-                    and _keeps_limits(limits, counts, cluster, -1, group)
-                ):
-                    best, target = cost, cluster
-            if target >= 0:
-                for feature in range(d):
-                    centres[source, feature] += (centres[source, feature] - X[row, feature]) / (sizes[source] - 1.0)
-                    centres[target, feature] += (X[row, feature] - centres[target, feature]) / (sizes[target] + 1.0)
-                counts[group, source] -= 1
-                counts[group, target] += 1
-                sizes[source] -= 1
-                sizes[target] += 1
-                labels[row] = target
-                has_changed = True
-        for first in range(n):
-            for second in range(first):
-                cluster_a, cluster_b = labels[first], labels[second]
-                if cluster_a == cluster_b:
-                    continue
-                # The exchange moves the mean of cluster a by shift / n_a, and the mean of cluster b by -shift / n_b.
-                inverse_sizes = 1.0 / sizes[cluster_a] + 1.0 / sizes[cluster_b]
-                change, scale = 0.0, 0.0
-                for feature in range(d):
-                    shift = X[second, feature] - X[first, feature]
-                    product = shift * (
-                        2.0 * (centres[cluster_a, feature] - centres[cluster_b, feature]) + shift * inverse_sizes
-                    )
-                    change -= product
-                    scale += abs(product)
-                if change >= -1e-9 * scale:
-                    continue
-                first_group, second_group = groups[first], groups[second]
-                if first_group == second_group or (
-                    _keeps_limits(limits, counts, cluster_a, first_group, second_group)
-                    and _keeps_limits(limits, counts, cluster_b, second_group, first_group)
-                ):
-                    for feature in range(d):
-                        shift = X[second, feature] - X[first, feature]
-                        centres[cluster_a, feature] += shift / sizes[cluster_a]
-                        centres[cluster_b, feature] -= shift / sizes[cluster_b]
-                    counts[first_group, cluster_a] -= 1
-                    counts[second_group, cluster_a] += 1
-                    counts[second_group, cluster_b] -= 1
-                    counts[first_group, cluster_b] += 1
-                    labels[first], labels[second] = cluster_b, cluster_a
-                    has_changed = True
-        if not has_changed:
+        has_moved = _move_rows(X, groups, limits, least_size, centres, labels, counts, sizes)
+        has_exchanged = _exchange_rows(X, groups, limits, centres, labels, counts, sizes)
+        if not (has_moved or has_exchanged):
             break

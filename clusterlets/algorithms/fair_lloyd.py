@@ -5,11 +5,11 @@ largest f_h. It does not depend on the shares of the groups in the clusters.
 
 1. *Assignment*: each row goes to its nearest centre, which raises no f_h. A centre without rows moves to the row that is
    farthest from its own centre.
-2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2. Here a_hc is the fraction of group h that is in
-   cluster c, mu_hc the mean of the group's rows there, and D_h the mean squared distance of the group's rows to these means.
-   For weights g of the groups that add up to 1, the centres sum_h g_h a_hc mu_hc / sum_h g_h a_hc minimise sum_h g_h f_h. The
-   minimum, phi(g), is a lower bound on the lowest social cost. The largest f_h at these centres is an upper bound. phi is
-   concave, with gradient f, and its maximum over all such weights is the lowest social cost.
+2. *Centres*: let a_hc be the fraction of group h that is in cluster c, mu_hc the mean of the group's rows there, and D_h the
+   mean squared distance of the group's rows to these means. Then f_h = D_h + sum_c a_hc |mu_hc - centre c|^2. For weights g of
+   the groups that add up to 1, the centres sum_h g_h a_hc mu_hc / sum_h g_h a_hc minimise sum_h g_h f_h. The minimum, phi(g),
+   is a lower bound on the lowest social cost. The largest f_h at these centres is an upper bound. phi is concave, with gradient
+   f, and its maximum over all such weights is the lowest social cost.
 3. Steps 1 and 2 are repeated until a round lowers the social cost by at most ``tol`` times its value.
 
 For two groups, bisection finds the weight g_0, because f_0 - f_1 falls as g_0 grows. For more groups, Newton's method maximises
@@ -25,14 +25,13 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 
-# Centres of given clusters count as optimal if their social cost exceeds its lower bound by at most this fraction of itself.
-_MAX_GAP = 1e-7
+_MAX_GAP = 1e-7  # centres of given clusters count as optimal up to this gap, as in FairLloydResult
 _MAX_HALVINGS = 100  # of the interval in a bisection, or of the length of a Newton step
 _MAX_STEPS = 500  # of Newton's method
-_BARRIER_FACTOR = 0.1  # The weight mu of the barrier is multiplied by this number ...
-_SMALL_GAIN = 0.1  # ... as soon as a Newton step would gain at most this multiple of mu.
+_BARRIER_FACTOR = 0.1  # the weight mu of the barrier is multiplied by this number ...
+_SMALL_GAIN = 0.1  # ... as soon as a Newton step would gain at most this multiple of mu
+_MIN_BARRIER = 1e-2 * _MAX_GAP  # the smallest mu, as a fraction of the social cost: it hardly widens the gap
 _RIDGE = 1e-12  # smallest addition to the diagonal of the Newton system, as a fraction of the largest curvature
-_MIN_BARRIER = 1e-2 * _MAX_GAP  # of mu, as a fraction of the social cost: so small that the barrier hardly widens the gap
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,7 @@ class FairLloydResult:
     social_cost : float
         Largest mean squared distance of a group's rows to their nearest centres.
     gap : float
-        By how much the social cost may exceed the lowest one for the clusters of the last round, as a fraction of the
-        social cost.
+        By how much the social cost may exceed the lowest one for the clusters of the last round, as a fraction of itself.
     n_iter : int
         Number of rounds.
     """
@@ -122,12 +120,12 @@ class FairCentres:
             self.social_cost, self.centres = social_cost, self._weighted_centres.copy()
         return self.costs.copy()
 
-    def is_done(self) -> bool:
+    def is_optimal(self) -> bool:
         return self.social_cost - self.bound <= _MAX_GAP * self.social_cost
 
     @property
     def gap(self) -> float:
-        """By how much the social cost may exceed the lowest one, as a fraction of the social cost."""
+        """By how much the social cost may exceed the lowest one, as a fraction of itself."""
         return (self.social_cost - self.bound) / self.social_cost if self.social_cost > 0 else 0.0
 
 
@@ -167,7 +165,7 @@ def _bisect(optimum: FairCentres) -> None:
     for _ in range(_MAX_HALVINGS):
         middle = (low + high) / 2
         first, second = optimum.evaluate(np.array([middle, 1 - middle]))
-        if optimum.is_done():
+        if optimum.is_optimal():
             return
         low, high = (middle, high) if first > second else (low, middle)
 
@@ -178,13 +176,13 @@ def _maximise_with_barrier(optimum: FairCentres) -> None:
     costs = optimum.evaluate(weights)
     barrier = float(costs.max())
     for _ in range(_MAX_STEPS):
-        if optimum.is_done():
+        if optimum.is_optimal():
             return
         slopes = costs + barrier / weights
-        slopes -= slopes.mean()  # changes no step, as steps keep the sum of the weights; a large mean would swamp the rest
+        slopes -= slopes.mean()  # a large mean would swamp the rest; it changes no step, as steps keep the sum of the weights
         largest = optimum.curvature.max()
-        # Rounding can make the matrix singular, so the diagonal gets a ridge. phi is nearly linear along directions that change
-        # the sum of the weights, so every entry gets ``largest``, which does not affect directions that keep the sum.
+        # Rounding can make the matrix singular, so the diagonal gets a ridge. Directions that change the sum of the weights
+        # have hardly any curvature, so every entry gets ``largest``, which does not affect directions that keep the sum.
         matrix = optimum.curvature + largest + np.diag(np.maximum(barrier / np.square(weights), _RIDGE * largest))
         solutions = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
         direction = solutions[:, 0] - solutions[:, 1] * (solutions[:, 0].sum() / solutions[:, 1].sum())

@@ -1,8 +1,9 @@
 """FairKM: k-means with a penalty on the deviation of the clusters' group shares (Abraham, Deepak and Sundaram, EDBT 2020).
 
-The objective is SSE + lambda U. SSE is the sum of squared distances of the n rows to the means of their clusters. The
-unfairness is U = sum_C (n_C / n)^2 (1/K) sum_s (m_Cs / n_C - r_s)^2, where cluster C has n_C rows, m_Cs of them of group s, and
-r_s is the share of group s in the table. An empty cluster adds 0.
+The objective is SSE + lambda U. SSE is the sum of squared distances of the n rows to the means of their clusters. Let cluster C
+have n_C rows, m_Cs of them of group s, and let r_s be the share of group s in the table. The unfairness is
+
+    U = sum_C (n_C / n)^2 (1/K) sum_s (m_Cs / n_C - r_s)^2, where an empty cluster adds 0.
 
 In terms of the excess a_Cs = m_Cs - r_s n_C, a cluster adds sum_s a_Cs^2 / (n^2 K) to U. So the means, sizes and excesses of
 the clusters, and the sums b_C = sum_s r_s a_Cs, are enough to compute how the move of a row changes the objective.
@@ -57,8 +58,8 @@ def fairkm(
     """Run FairKM from the clusters of plain k-means (Abraham, Deepak and Sundaram, EDBT 2020).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FairKM` declares them. Lambda is a numeric ``penalty`` times
-    the SSE of plain k-means, so if that SSE is 0, lambda is 0.
+    other parameters as :class:`clusterlets.FairKM` declares them. Lambda is a numeric ``penalty`` times the SSE of plain
+    k-means.
 
     Notes
     -----
@@ -103,7 +104,7 @@ class _Clusters:
 def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
     """Try to move each row, in order; returns whether any moved.
 
-    Updates ``labels``. For tests, writes into ``changes`` (n,) by how much the move of each row changed the objective.
+    Updates ``labels``. ``changes`` (n,) becomes by how much the move of each row changed the objective; only tests read it.
     """
     clusters = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))

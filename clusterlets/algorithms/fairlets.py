@@ -1,15 +1,16 @@
 """Fairlets of two groups: the cheapest partition into small sets that each have about the balance of the table.
 
 The R rows of the rarer group are called reds, and the B other rows blues. Every fairlet has one red and floor(B/R) or ceil(B/R)
-blues, so every union of fairlets has between floor(B/R) and ceil(B/R) blues for each red. The cost of a fairlet is the sum of
-the squared distances of its blues to its red. The (1, t')-fairlets of Chierichetti, Kumar, Lattanzi and Vassilvitskii (NeurIPS
-2017) are the same if B/R is a whole number. Otherwise, a (1, t')-fairlet may also have one blue and several reds.
+blues. The cost of a fairlet is the sum of the squared distances of its blues to its red. The (1, t')-fairlets of Chierichetti,
+Kumar, Lattanzi and Vassilvitskii (NeurIPS 2017) are the same if B/R is a whole number. Otherwise, a (1, t')-fairlet may also
+have one blue and several reds.
 
 Finding the cheapest fairlets is a minimum-cost flow problem. It is first solved on a few arcs, between near pairs. The prices
-of the solution show which absent arcs could lower the cost. Such arcs are added, and the problem is solved again, until no
-such arc is left, which proves that the flow is optimal over all pairs. For large tables, the first prices come from an auction
-(Bertsekas and Castanon, 1989), which affects only the time. Costs are rounded to whole numbers of up to 40 bits. For
-these, the optimum is exact, and the same on every processor.
+of the solution show which absent arcs could lower the cost. These are added, and the problem is solved again. Once no absent
+arc could lower the cost, the flow is optimal over all pairs.
+
+For large tables, the first prices come from an auction (Bertsekas and Castanon, 1989), which affects only the time. Costs are
+rounded to whole numbers of up to 40 bits. For these, the optimum is exact, and the same on every processor.
 """
 
 from math import frexp
@@ -20,8 +21,7 @@ from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.algorithms.kernels import tiles_of
 
-#: Bits of the largest cost. No price exceeds the length of a path, which has at most 2 n arcs, so prices stay below 2^63
-#: up to n = 4 million.
+#: Bits of the largest cost. No price exceeds the length of a path of 2 n arcs, so prices stay below 2^63 up to n = 4 million.
 BITS = 40
 #: Each point starts with arcs to this many nearest points of the other group. Each later round adds at most as many per blue.
 NEIGHBOURS = 16
@@ -72,9 +72,9 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
     scale = 2.0 ** (BITS - frexp(squared_diagonal)[1]) if squared_diagonal > 0 else 1.0
     n_slots = -(-n_blues // n_reds)
     n_spare = n_reds * n_slots - n_blues
-    red_of, spare = np.full(n_blues, -1), np.zeros(n_reds, dtype=np.bool_)
+    red_of, spare = np.full(n_blues, -1), np.zeros(n_reds, dtype=np.bool_)  # -1: no red yet
     prices = _first_prices(reds, blues, scale, n_slots, n_spare)
-    spare[np.argsort(-prices, kind="stable")[:n_spare]] = True  # the reds with the cheapest slots
+    spare[np.argsort(-prices, kind="stable")[:n_spare]] = True  # at the reds whose slots cost least
     arcs = _first_arcs(reds, blues, prices, scale)
     blue_prices, n_former_arcs = np.empty(n_blues, dtype=np.int64), 0
     while len(arcs) > n_former_arcs:
@@ -145,7 +145,7 @@ def _scan(row, offset, tiles, float_prices, prices, limit, scale, squares, value
     """Write a row's columns of lowest cost - price below ``limit`` to ``cheapest``, and cost - price of each to ``values``.
 
     Returns how many were written. The search starts at a place that depends on ``offset``, so that equal rows get different
-    columns where several tie. ``squares`` is scratch space.
+    columns if several tie. ``squares`` is working memory.
     """
     n_columns, capacity = len(prices), len(cheapest)
     n_tiles, n_features = tiles.shape[0], tiles.shape[1]
@@ -184,10 +184,11 @@ def _scan(row, offset, tiles, float_prices, prices, limit, scale, squares, value
 def _auction(blues, tiles, scale, n_slots, n_spare, steps, prices):
     """Write prices near those of the optimum: blues bid for slots of the reds, with smaller and smaller steps.
 
-    A blue without a slot bids for the cheapest slot of its best red. The bid makes that slot worse for the blue than its second
-    best red, by one step, and so outbids the holder. Prices are subtracted from costs and only fall, so a blue can keep a list
-    of its best reds for as long as no other red can be better. ``n_spare`` slots have to stay empty, at most one per red: a
-    dummy buyer, numbered B, bids for these at the reds with the cheapest slots.
+    Prices are subtracted from costs, so a lower price makes a red worse. A blue without a slot bids for the cheapest slot of
+    its best red. The bid lowers the price until this red is worse than the second best one, by one step, and outbids the
+    holder. Since prices only fall, a blue can keep a list of its best reds for as long as no other red can be better.
+
+    ``n_spare`` slots have to stay empty, at most one per red. A dummy buyer, numbered B, bids for these.
     """
     n_blues, n_reds = len(blues), len(prices)
     length = min(NEIGHBOURS, n_reds)
@@ -298,9 +299,10 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
     """Extend the previous flow to the cheapest on the given arcs; updates ``prices``, ``spare``, ``red_of``, ``blue_prices``.
 
     A red has ``n_slots`` slots, one of which may be spare: it has to stay empty. The spare slots are the supply of an extra
-    node, numbered R, with an arc of cost 0 and capacity 1 to each red. Every blue without a red takes the shortest path to a
-    red with a free slot. The length of arc (i, j) is cost - blue price i - price j. No length is negative, and that of (i, j)
-    is 0 if j is the red of blue i.
+    node, numbered R, with an arc of cost 0 and capacity 1 to each red.
+
+    Every blue without a red takes the shortest path to a red with a free slot. The length of arc (i, j) is
+    cost - blue price i - price j. It is never negative, and it is 0 if j is the red of blue i.
     """
     n_blues, n_reds = len(red_of), len(prices)
     members, counts = np.empty((n_reds, n_slots), dtype=np.int64), np.zeros(n_reds, dtype=np.int64)
@@ -322,11 +324,7 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
             j = columns[arc]
             length = costs[arc] - blue_prices[blue] - prices[j]
             if length < distance[j] and length < bound:
-                if distance[j] == _FAR:
-                    touched[n_touched] = j
-                    n_touched += 1
-                distance[j], previous[j] = length, blue
-                size = _push(heap_keys, heap_nodes, size, length, j)
+                n_touched, size = _reach(j, length, blue, distance, previous, touched, n_touched, heap_keys, heap_nodes, size)
                 if counts[j] + spare[j] < n_slots:
                     bound = length
         target = -1
@@ -344,11 +342,9 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
                 for j in range(n_reds):
                     length = node_distance + spare_price - prices[j]
                     if not spare[j] and length < distance[j] and length < bound:
-                        if distance[j] == _FAR:
-                            touched[n_touched] = j
-                            n_touched += 1
-                        distance[j], previous[j] = length, n_blues
-                        size = _push(heap_keys, heap_nodes, size, length, j)
+                        n_touched, size = _reach(
+                            j, length, n_blues, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                        )
                         if counts[j] < n_slots:
                             bound = length
                 continue
@@ -358,21 +354,17 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
                     j = columns[arc]
                     length = node_distance + costs[arc] - blue_prices[i] - prices[j]
                     if length < distance[j] and length < bound:
-                        if distance[j] == _FAR:
-                            touched[n_touched] = j
-                            n_touched += 1
-                        distance[j], previous[j] = length, i
-                        size = _push(heap_keys, heap_nodes, size, length, j)
+                        n_touched, size = _reach(
+                            j, length, i, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                        )
                         if counts[j] + spare[j] < n_slots:
                             bound = length
             if spare[node]:
                 length = node_distance + prices[node] - spare_price
                 if length < distance[n_reds] and length < bound:
-                    if distance[n_reds] == _FAR:
-                        touched[n_touched] = n_reds
-                        n_touched += 1
-                    distance[n_reds], previous[n_reds] = length, node
-                    size = _push(heap_keys, heap_nodes, size, length, n_reds)
+                    n_touched, size = _reach(
+                        n_reds, length, node, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                    )
         path_length = distance[target]
         blue_prices[blue] += path_length
         for index in range(n_touched):
@@ -387,6 +379,16 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
         for index in range(n_touched):
             j = touched[index]
             distance[j], previous[j], settled[j] = _FAR, -1, False
+
+
+@inner
+def _reach(node, length, before, distance, previous, touched, n_touched, heap_keys, heap_nodes, size):
+    """Reach a node by a shorter path, which comes from ``before``; returns ``n_touched`` and the size of the heap."""
+    if distance[node] == _FAR:
+        touched[n_touched] = node
+        n_touched += 1
+    distance[node], previous[node] = length, before
+    return n_touched, _push(heap_keys, heap_nodes, size, length, node)
 
 
 @inner
@@ -444,7 +446,8 @@ def _shift_along_path(target, previous, members, counts, spare, red_of):
 
 
 @inner
-def _push(keys, nodes, size, key, node):  # add a node to a binary heap; returns the new size
+def _push(keys, nodes, size, key, node):
+    """Add a node to a binary heap; returns the new size."""
     index = size
     while index > 0:
         parent = (index - 1) >> 1

@@ -3,8 +3,8 @@
 FRAC is k-means with an assignment that is fair by construction. The groups are dealt out one after the other. Within a group,
 the centres take turns in picking their nearest free point. So every cluster gets its share of every group.
 
-The assignment is exact and the same on every machine. Squared distances are summed in the order of the features (with no matrix
-product, no fast-math, and one thread). So equal rows are equally far from a centre, and ties are broken by input order.
+The assignment is exact and the same on every machine, because squared distances are summed in the order of the features.
+Equal rows are equally far from a centre, and ties are broken by input order.
 """
 
 from collections.abc import Sequence
@@ -22,18 +22,18 @@ from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, nearest_centres
 from clusterlets.errors import ClusterletsError
 
-# A float is read as the simplest fraction whose relative distance from it is at most this, the size of a few roundings. Two
-# fractions up to 1 with denominators below 2**24 lie further apart, so the float of such a fraction is read as this fraction.
+# A float is read as the simplest fraction whose relative distance from it is at most this, the size of a few roundings. So the
+# float of a fraction up to 1 with a denominator below 2**24 is read as this fraction.
 ROUNDING = Fraction(1, 2**50)
 
 # A centre queues about this many times its even share (1/k) of the free points. A larger value means longer sorts, a smaller
-# one more scans. On the dataset adult with k = 30, the values 2 to 4 were the fastest, and equally fast.
+# one more scans. On the dataset adult with k = 30, the values 2 to 4 were equally fast.
 LOOKAHEAD = 3
 # The distance up to which a centre queues points is estimated from at least this many free points, or all if there are fewer.
 SAMPLE = 256
 
-# Bits per digit of the radix sort: 64 bits take six passes, and the counts of 2,048 digits fit the first-level cache.
-DIGIT = 11
+# Of the radix sort: 64 bits take six passes, and the counts of 2,048 digits fit the first-level cache.
+DIGIT_BITS = 11
 
 Tau = float | Fraction | Sequence[float | Fraction] | None
 
@@ -83,10 +83,9 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
         Centres may coincide, and k may exceed n or the size of a group.
     tau : float, Fraction, a sequence of K floats or Fractions, or None
         The fraction of each group's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
-        is dealt out. In a group of n_a points with a smaller tau, each centre takes exactly ``floor(tau * n_a)`` turns, so the
-        next group starts with the same centre as this group. The points left over go to their nearest centres, ties to the
-        lowest index. A float is read as the simplest fraction within a relative 2**-50 of it, so 1/49 of 49 points is one
-        point.
+        is dealt out. In a group of n_a points with a smaller tau, each centre takes ``floor(tau * n_a)`` turns. The points left
+        over go to their nearest centres, ties to the lowest index. A float is read as the simplest fraction within a relative
+        2**-50 of it, so 1/49 of 49 points is one point.
 
     Raises
     ------
@@ -96,9 +95,8 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     Notes
     -----
     Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k, cluster sizes differ by at most one, for each
-    group and overall. Each centre has a queue of near points. Refilling the queues of all k centres takes O(n k d) time; they
-    were refilled a few dozen times in measurements, and more often for large k where centres coincide. O(n k) memory at worst,
-    typically O(n).
+    group and overall. Each centre has a queue of near points. Filling the queues of all k centres takes O(n k d) time, and
+    happened a few dozen times in measurements. O(n k) memory at worst, typically O(n).
     """
     X, groups = checked_instances(X, groups, "FRAC")
     centres = np.array(centres, dtype=np.float64, order="C")
@@ -284,22 +282,23 @@ def _squared_distance(points, row, centre):
 
 
 @inner
-def _digit(key, shift):  # the digit of a float's bits that starts at bit ``shift``
-    return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT - 1))
+def _digit(key, shift):
+    """The digit of a float's bits that starts at bit ``shift``."""
+    return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT_BITS - 1))
 
 
 @njit  # a test calls it from Python
 def _stable_argsort(keys):
     """Stable argsort of nonnegative floats: merge sort for few keys, radix sort for many.
 
-    Radix sort works because nonnegative floats have the order of their bit patterns. Numba would take five seconds to
-    compile NumPy's ``argsort`` or a ``view`` of an array.
+    Radix sort works because nonnegative floats have the order of their bit patterns. NumPy's ``argsort`` would take Numba five
+    seconds to compile.
     """
     n = len(keys)
     order, next_order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for position in range(n):
         order[position] = position
-    if n < 2**DIGIT:
+    if n < 2**DIGIT_BITS:
         width = 1
         while width < n:
             for low in range(0, n, 2 * width):
@@ -315,14 +314,14 @@ def _stable_argsort(keys):
             order, next_order = next_order, order
             width *= 2
         return order
-    starts = np.empty(2**DIGIT, dtype=np.int64)
-    for shift in range(0, 64, DIGIT):
-        for digit in range(2**DIGIT):
+    starts = np.empty(2**DIGIT_BITS, dtype=np.int64)
+    for shift in range(0, 64, DIGIT_BITS):
+        for digit in range(2**DIGIT_BITS):
             starts[digit] = 0
         for position in range(n):
             starts[_digit(keys[position], shift)] += 1
         before = 0
-        for digit in range(2**DIGIT):
+        for digit in range(2**DIGIT_BITS):
             before, starts[digit] = before + starts[digit], before
         for position in range(n):
             digit = _digit(keys[order[position]], shift)
@@ -336,8 +335,7 @@ def _stable_argsort(keys):
 def _look_ahead(points, centre, free, n_points):
     """Roughly the ``n_points`` free points nearest to the centre, but at least one, sorted by distance, then by input order.
 
-    The points are those up to a cutoff distance, which is estimated from a regular sample of the free points. The cutoff does
-    not affect the assignment, because all points at exactly that distance are included.
+    These are all points up to a distance, which is estimated from a sample of the free points.
     """
     distances = np.empty(len(free))
     for position in range(len(free)):
@@ -364,8 +362,8 @@ def _look_ahead(points, centre, free, n_points):
 def _deal(points, centres, turn, n_turns):
     """Let the centres take ``n_turns`` turns, from centre ``turn`` on; returns the centre (n,) that took each point, or -1.
 
-    Each centre keeps a queue of the nearest points that were free when it filled the queue. It skips those that other centres
-    have taken since, and fills the queue again from the free points when none are left.
+    Each centre keeps a queue of points that were free when it filled the queue, nearest first. It skips those that other
+    centres have taken since. When none are left, it fills the queue again.
     """
     owners = np.full(len(points), -1)
     free = np.arange(len(points))

@@ -1,7 +1,6 @@
 """Lloyd's algorithm with a fair assignment that may split instances among clusters.
 
-It finds centres for methods that later assign whole instances to them. It can run on a weighted sample, in a fraction of the
-time that the whole table takes.
+It finds centres for methods that later assign whole instances to them, and can run on a weighted sample.
 """
 
 from operator import itemgetter
@@ -13,7 +12,7 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 _N_TRIAL_ROUNDS = 5  # rounds of each start before the starts are compared
-_N_PARTS, _MIN_ROWS_OF_PART = 4, 1_000  # if a quarter has this many rows, several starts are tried on a quarter
+_N_PARTS, _MIN_ROWS_OF_PART = 4, 1_000  # several starts are tried on one of four parts, if a part has at least 1,000 rows
 _N_FINALISTS = 2  # starts that continue after the trial rounds
 _LAST_TEMPERATURE = TEMPERATURES[5]  # lower temperatures would hardly move a centre
 
@@ -56,11 +55,13 @@ def fractional_lloyd(
     Some centres are equal if there are fewer distinct rows than clusters. Lloyd's algorithm with fair fractional assignments on
     coresets is due to Schmidt, Schwiegelshohn and Sohler, 2018. A round takes O(n k d) time and the time of the dual.
     """
-    constraints, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
+    constraints = share_rows(*bounds)
+    table = np.ascontiguousarray(X, dtype=np.float64), weights, groups
 
     def run_rounds(table, centres, multipliers, max_rounds):
         """Alternate fair assignments and means; returns the last centres, multipliers and bound of the dual."""
-        (X, weights, groups), last_bound = table, np.inf
+        X, weights, groups = table
+        last_bound = np.inf
         for _ in range(max_rounds):
             costs = distances_to_centres(X, centres, n_clusters)
             dual = solve_dual(costs, weights, groups, len(bounds[0]), constraints, slack, multipliers, _LAST_TEMPERATURE)
@@ -71,7 +72,8 @@ def fractional_lloyd(
             last_bound = dual.bound
         return centres, multipliers, dual.bound
 
-    trial_table = table if n_init == 1 or len(X) < _N_PARTS * _MIN_ROWS_OF_PART else _draw_part(*table, random_state)
+    is_small = len(X) < _N_PARTS * _MIN_ROWS_OF_PART
+    trial_table = table if n_init == 1 or is_small else _draw_part(*table, random_state)
     runs = []
     for _ in range(n_init):
         start, _ = weighted_kmeans(trial_table[0], trial_table[1], n_clusters, random_state)
@@ -98,5 +100,5 @@ def _draw_part(
 
 
 def _means(X: np.ndarray, amounts: np.ndarray) -> np.ndarray:
-    """Mean row (k, d) of each cluster, weighted by the amount of each row in the cluster: ``amounts`` (n, k), none quite 0."""
+    """Mean row (k, d) of each cluster, weighted by the positive amount of each row in the cluster: ``amounts`` (n, k)."""
     return np.stack([(weights[:, None] * X).sum(axis=0) / weights.sum() for weights in amounts.T])

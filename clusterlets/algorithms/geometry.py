@@ -1,9 +1,8 @@
 """Distances and means that scores are computed from: sums of distances, the largest distance, means and inertias.
 
 Every cluster that a matcher makes is a union of disjoint clusterlets. So the matrix of summed distances between clusterlets
-gives the exact cohesion of a cluster of m clusterlets in O(m^2). Distances are square roots of summed squared differences, in
-double precision, so an outlier does not reduce the precision of the other pairs.
-All sums run in a fixed order (:mod:`clusterlets.algorithms.kernels`), so every processor gives the same bytes.
+gives the exact cohesion of a cluster of m clusterlets in O(m^2). All sums run in a fixed order
+(:mod:`clusterlets.algorithms.kernels`), so every processor gives the same bytes.
 """
 
 import numpy as np
@@ -20,7 +19,7 @@ from clusterlets.algorithms.kernels import (
 )
 from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
 
-# Number of estimates that sampled_sums returns: enough for a standard error that is accurate to about a fifth.
+# Estimates that sampled_sums returns: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16
 # Every estimate uses at least this many rows of each label, however small the label's share of the rows.
 _MIN_SAMPLED_PER_LABEL = 20
@@ -42,12 +41,16 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
     -------
     float array (n_labels, n_labels) or (S, n_labels, n_labels)
         ``[a, b]`` is the sum of d(x, y) over the instances x of label a and y of label b. The matrix is symmetric. On the
-        diagonal, every pair counts twice, and each instance's distance to itself is 0. ValueError if a label is out of range.
+        diagonal, every pair counts twice.
+
+    Raises
+    ------
+    ValueError
+        If a label is out of range.
 
     Notes
     -----
-    O(n^2 (d + S)) time. Each distance is computed once per pair, and a labelling costs about as much as two features.
-    O(n d + S (n + n_labels^2)) memory, one thread.
+    O(n^2 (d + S)) time; a labelling costs about as much as two features. O(n d + S (n + n_labels^2)) memory, one thread.
     """
     labels = np.asarray(labels)
     labellings = _checked_labellings(labels, n_labels)
@@ -61,8 +64,8 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
 def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
     """The diagonals (n_labels,) or (S, n_labels) of :func:`distance_sums`, which suffice for scores of disjoint clusters.
 
-    Either each cluster is summed on its own, which skips the pairs between clusters, or all pairs are computed once for all
-    labellings. The function takes whichever is less work: the second for many labellings with few clusters.
+    There are two ways: each cluster is summed on its own, or all pairs are computed once for all labellings. The function takes
+    the one that is less work.
     """
     labels = np.asarray(labels)
     labellings = np.atleast_2d(labels)
@@ -108,10 +111,11 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
     Notes
     -----
     Stratified sampling: the first rows of each label in the given order form the first sample, the next rows the second, and so
-    on. If a label has too few rows, its rows are used again from the first one on. Where the samples are disjoint, the true
-    error is smaller than their spread suggests: by the factor sqrt(1 - f), where f is the fraction of the rows that is sampled.
-    The factor is .82 at 100,001 rows and .98 at a million. O(n log n) time to draw the samples, and O(16 m^2 d) for samples of
-    m rows. O(n + n_labels^2) memory. Meant for more than ``EXACT_LIMIT`` rows.
+    on. If a label has too few rows, its rows are used again from the first one on. Where the samples are disjoint, the spread
+    overstates the error slightly: the true one is sqrt(1 - f) times as large if a fraction f of the rows is sampled.
+
+    O(n log n) time to draw the samples, and O(16 m^2 d) for samples of m rows. O(n + n_labels^2) memory. Meant for more than
+    ``EXACT_LIMIT`` rows.
     """
     X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
     sizes = np.bincount(labels, minlength=n_labels)
@@ -138,15 +142,12 @@ def diameter(X: np.ndarray) -> float:
 def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     """A lower and an upper bound on the largest Euclidean distance between two rows of ``X`` (n, d).
 
-    The bounds are usually equal, and then exact.
+    The bounds are usually equal, and then exact. They differ only for more than ``EXACT_LIMIT`` rows, and only if many rows are
+    about equally far from the centroid, as with a hundred features. Then the lower bound is the largest distance between the
+    outermost ``EXACT_LIMIT / 5`` rows, and the upper bound also covers all other pairs.
 
-    Rows are visited from the one farthest from the centroid inwards. By the triangle inequality, d(x, y) is at most the sum of
-    the distances of x and y to the centroid, so most pairs are skipped. O(n^2 d) at worst, near O(n d) on real tables.
-
-    With more than ``EXACT_LIMIT`` rows, the outermost ``EXACT_LIMIT / 5`` are compared first. If more than EXACT_LIMIT^2 / 10
-    pairs could still be further apart, the search stops: this happens where a hundred features put all rows about equally far
-    from the centroid. Then the lower bound is the largest distance between the outermost rows, and the upper bound also covers
-    pairs with any other row.
+    By the triangle inequality, d(x, y) is at most the sum of the distances of x and y to the centroid. Rows are visited from
+    the outermost one inwards, so most pairs are skipped. O(n^2 d) time at worst, near O(n d) on real tables.
     """
     X = np.require(X, np.float64, "C")
     check_magnitudes(X)
@@ -157,6 +158,7 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     if len(X) > EXACT_LIMIT:
         outermost = EXACT_LIMIT // 5
         largest = _largest_distance(X[order[:outermost]], radii[:outermost])
+        # Stop if too many pairs could still be further apart.
         if np.searchsorted(-radii, radii - largest).sum() > EXACT_LIMIT * EXACT_LIMIT // 10:
             return largest, max(largest, float(radii[0] + radii[outermost]))
     largest = _largest_distance(X[order], radii)

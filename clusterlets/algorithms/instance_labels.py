@@ -23,7 +23,7 @@ def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray
     """Label (n,) of each row of X (n, d): the cluster that contains the row's piece.
 
     ``piece_of`` (n,) is the piece of each row, and ``membership`` (C, G) says which pieces each cluster contains. Every piece
-    is in at least one cluster. If a piece is in several clusters, each of its rows gets the one with the nearest centre (C, d).
+    is in at least one cluster. If a piece is in several, each of its rows gets the one with the nearest of the centres (C, d).
     """
     labels = membership.argmax(axis=0)[piece_of]
     shared_rows = np.flatnonzero((membership.sum(axis=0) > 1)[piece_of])

@@ -1,4 +1,4 @@
-"""Checks of a table before a method starts, and conversion of rows and groups to the types that methods compute with."""
+"""Checks of a table before a method starts, and conversion of its rows and groups to the types of compiled code."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from clusterlets.errors import ClusterletsError
 def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Checked copies of the rows (n, d) and groups (n,), in the types that compiled code takes.
 
-    Group codes need not be consecutive. Raises ClusterletsError if the shapes do not match, if groups are not codes, if
-    features are not finite or their squared differences overflow or vanish, or if the number of clusters is not in 1..n.
-    ``method`` is the name of the method in these messages. O(n (d + log n)).
+    Raises ClusterletsError if the shapes do not match, if groups are not codes, if features are not finite or their squared
+    differences overflow or vanish, or if the number of clusters is not in 1..n. Codes need not be consecutive. ``method`` is
+    the name of the method in messages. O(n d).
     """
     X, groups = np.array(X, dtype=np.float64, order="C"), np.asarray(groups)
     if X.ndim != 2 or groups.shape != X.shape[:1]:

@@ -1,11 +1,11 @@
 """Compiled loops over all instances: squared distances, sums of distances, and nearest centres.
 
-Each lane of a vector register computes a sum of its own, and this source fixes the order of every sum. So the results do not
-depend on the width of the registers, on BLAS or on the processor. There is no fast-math and no matrix product.
+This source fixes the order of every sum, without fast-math and matrix products. So the results do not depend on the width of
+vector registers, on BLAS or on the processor.
 
-Instances are arranged in tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``. The loops add ``(x - y)^2`` one
-feature at a time, for all instances of a tile at once. The last tile is padded with zeros, and no result is read from the
-padding.
+Instances are arranged in tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``, and the index j is a lane. The
+loops add ``(x - y)^2`` one feature at a time, for all lanes at once. The last tile is padded with zeros, and no result is read
+from the padding.
 """
 
 import numpy as np
@@ -29,10 +29,10 @@ def tiles_of(rows: np.ndarray) -> np.ndarray:
 
 @inner
 def _squared_distances(rows, first, tile, out):
-    """Write squared distances of ``ROWS`` rows to the instances of a tile (d, LANES).
+    """Write squared distances of ``ROWS`` rows to the instances of a tile (d, LANES), summed in the order of the features.
 
-    ``out[q * LANES + j]`` gets the one of row ``first + q`` and instance j. Squared differences are summed in the order of the
-    features. Indices past the end of ``rows`` stand for the last row.
+    ``out[q * LANES + j]`` gets the distance between row ``first + q`` and instance j. Indices past the end of ``rows`` stand
+    for the last row.
     """
     last = len(rows) - 1
     row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
@@ -62,9 +62,8 @@ def add_distances(rows, tiles, labels, sums):
     """Add the distance of each pair i < j of rows to ``sums[s, label of i, label of j]``, for every labelling s.
 
     ``tiles`` are those of the rows. ``labels`` (S, n) are the labels of the rows (n, d) in S labellings, and must be valid
-    indices of ``sums`` (S, G, G). Each distance is computed only once for all labellings, because this is most of the work. For
-    each j, the distances to rows i of the same label are summed in ascending order of i. These sums are then added in ascending
-    order of j.
+    indices of ``sums`` (S, G, G). Each distance is computed once for all labellings. For each j, the distances to rows i of the
+    same label are summed in ascending order of i. These sums are then added in ascending order of j.
     """
     n = len(rows)
     distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
@@ -95,7 +94,7 @@ def add_row_distances(rows, tiles, labels, sums):
     """Add the distance of each row to each instance j of the tiles to ``sums[s, label of the row, j]``, for every labelling s.
 
     ``labels`` (S, n) are the labels of the rows (n, d) in S labellings, and must be valid indices of ``sums`` (S, G, m). Each
-    distance is computed only once for all labellings. Distances are added in the order of the rows.
+    distance is computed once for all labellings. Distances are added in the order of the rows.
     """
     n, m = len(rows), sums.shape[2]
     distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
@@ -164,11 +163,11 @@ def assign(tiles, centres, labels, distances):
 
 
 @compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
-def candidate_distances(tiles, candidates, distances, lowered, potentials):
+def candidate_distances(tiles, candidates, distances, new_distances, totals):
     """Write how the squared ``distances`` (n,) to the nearest centre would fall if one of the candidates (c, d) were added.
 
-    ``lowered[i]`` (n,) gets the smaller of each distance and the squared distance to candidate i, and ``potentials[i]`` the sum
-    of ``lowered[i]``: each lane is summed over all tiles, and then the lanes are summed.
+    ``new_distances[i]`` (n,) gets the smaller of each distance and the squared distance to candidate i. ``totals[i]`` gets the
+    sum of ``new_distances[i]``: first each lane over all tiles, then all lanes.
     """
     n = len(distances)
     squares, sums = np.empty(ROWS * LANES), np.zeros((len(candidates), LANES))
@@ -179,12 +178,12 @@ def candidate_distances(tiles, candidates, distances, lowered, potentials):
             for q in range(min(ROWS, len(candidates) - candidate)):
                 for j in range(width):
                     least = min(distances[first + j], squares[q * LANES + j])
-                    lowered[candidate + q, first + j] = least
+                    new_distances[candidate + q, first + j] = least
                     sums[candidate + q, j] += least
     for i in range(len(candidates)):
-        potentials[i] = 0.0
+        totals[i] = 0.0
         for j in range(LANES):
-            potentials[i] += sums[i, j]
+            totals[i] += sums[i, j]
 
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1])")

@@ -4,9 +4,9 @@
 2. *Further centres*: draw ``2 + floor(ln k)`` candidates, where the probability of a row is proportional to its squared
    distance to the nearest centre so far. Take the candidate that lowers the sum of these distances most, ties to the first.
    Stop early when every row coincides with a centre: then there are as many centres as distinct rows.
-3. *Rounds*: each row goes to its nearest centre, ties to the lowest index, and each centre moves to the mean of its rows. Each
-   centre without rows, in index order, takes the row that is farthest from its own centre and that no other such centre took,
-   ties to the first row. A row that was taken does not count in the mean of the cluster that it leaves.
+3. *Rounds*: each row goes to its nearest centre, ties to the lowest index, and each centre moves to the mean of its rows.
+   Then the centres without rows, in index order, take one row each: of those not yet taken, the one farthest from its nearest
+   centre, ties to the first row. A row that was taken does not count in the mean of the cluster that it leaves.
 4. *End*: when no row changes its centre, or when the squared moves of the centres add up to at most ``tol`` times the mean
    variance of a feature, or after ``max_iter`` rounds. In the last two cases, the rows are assigned once more.
 
@@ -50,7 +50,7 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
     """
     rows = np.require(X, np.float64, ["C", "W"])
     tiles = tiles_of(rows)
-    n_candidates = 2 + int(log(n_clusters))  # no whole number is close to a power of e, so rounding cannot change it
+    n_candidates = 2 + int(log(n_clusters))  # rounding cannot change it: no whole number is that close to a power of e
     centre_rows = [int(random_state.integers(len(rows)))]
     (nearest,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf))
     while len(centre_rows) < n_clusters and nearest.any():
@@ -58,10 +58,10 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
         drawn = np.searchsorted(cumulative, random_state.random(n_candidates) * cumulative[-1], side="right")
         # Rounding may put a draw past the last row whose probability is above 0.
         candidates = np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
-        lowered, potentials = _distances_with_candidates(tiles, rows[candidates], nearest)
-        best = potentials.argmin()
+        new_distances, totals = _distances_with_candidates(tiles, rows[candidates], nearest)
+        best = totals.argmin()
         centre_rows.append(int(candidates[best]))
-        nearest = lowered[best]
+        nearest = new_distances[best]
     return np.array(centre_rows)
 
 
@@ -99,9 +99,9 @@ def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 def _distances_with_candidates(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distances (c, n) to the nearest centre if one candidate at a time were added, and their sums (c,)."""
-    lowered, potentials = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
-    candidate_distances(tiles, candidates, nearest, lowered, potentials)
-    return lowered, potentials
+    new_distances, totals = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
+    candidate_distances(tiles, candidates, nearest, new_distances, totals)
+    return new_distances, totals
 
 
 def _new_centres(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Cheap labels for new rows, such that old and new rows together stay within the limits on groups."""
+"""Cheap labels for new instances, such that old and new instances together stay within the limits on groups."""
 
 import numpy as np
 
@@ -7,57 +7,61 @@ from clusterlets.algorithms.limit_counts import whole_counts
 from clusterlets.algorithms.limits import products, violation_units
 from clusterlets.algorithms.transport import transport_groups
 
-_TEMPERATURES = (1.0, 0.1, 0.01)  # of the dual, as multiples of the mean cost of a row's nearest cluster
+# Of the dual:
+_TEMPERATURES = (1.0, 0.1, 0.01)  # as multiples of the mean cost of an instance's nearest cluster
+_TOLERANCE = 0.5  # a constraint may be missed by this many instances, ...
+_TOLERANCE_FRACTION = 2e-4  # ... or by this fraction of the new instances, whichever is less
 
 
 def assign_new(
     costs: np.ndarray, groups: np.ndarray, composition: np.ndarray, rows: np.ndarray, slack: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Labels (n,) for new rows in clusters that already contain other rows, and by how much the worst share misses its limit.
+    """Labels (n,) for new instances in clusters with old ones, and by how much the worst share misses its limit.
 
     Parameters
     ----------
     costs : float array (n, k)
-        Cost of each row in each cluster, finite and not negative.
+        Cost of each instance in each cluster, finite and not negative.
     groups : int array (n,)
         0..K-1.
     composition : int array (K, k)
-        Number of rows of each group that each cluster already contains.
+        Number of old instances of each group in each cluster.
     rows, slack : int arrays (R, K), (R, k)
         The limits, from :func:`clusterlets.algorithms.limits.assignment_rows`: ``rows @ counts`` may be at most ``slack`` for
-        the counts (K, k) of the new rows. The limits are relaxed step by step if no labels within them are found.
+        the counts (K, k) of the new instances. The limits are relaxed step by step if no labels within them are found.
 
     Notes
     -----
     O(n k) time per step of the dual, plus the transports. Labels are the cheapest ones with the counts that were found, and
-    these counts are near the cheapest fractional ones. For 95 % of 600 batches of seven rows, no other labels
-    were cheaper.
+    these counts are near the cheapest fractional ones. For 95 % of 600 batches of seven instances, no other labels were
+    cheaper.
     """
-    n_groups = len(composition)
-    totals = np.bincount(groups, minlength=n_groups)
+    totals = np.bincount(groups, minlength=len(composition))
     units = violation_units(rows)
-    solution, allowed, last_failure = None, 0, -1
-    while True:
-        # Limits may be missed by ``allowed`` instances: 0, 1, 2, 4, ... until there is a solution. Then bisect for the fewest.
-        relaxed_slack = np.ascontiguousarray(slack + allowed * units[:, None])
-        attempt = _counts_and_prices(costs, groups, totals, rows, units, relaxed_slack)
-        if attempt is not None:
-            solution, fewest = attempt, allowed
+
+    def solve(missed):
+        """Counts and prices if limits may be missed by this many instances, or None."""
+        return _counts_and_prices(costs, groups, totals, rows, units, np.ascontiguousarray(slack + missed * units[:, None]))
+
+    # Allow 0, 1, 2, 4, ... missed instances until there is a solution. Then bisect for the fewest.
+    fewest, last_failure = 0, -1
+    while (solution := solve(fewest)) is None:
+        last_failure, fewest = fewest, max(1, 2 * fewest)
+    while fewest - last_failure > 1:
+        middle = (fewest + last_failure) // 2
+        trial = solve(middle)
+        if trial is None:
+            last_failure = middle
         else:
-            last_failure = allowed
-        if solution is None:
-            allowed = max(1, 2 * allowed)
-        elif fewest - last_failure > 1:
-            allowed = (fewest + last_failure) // 2
-        else:
-            break
+            solution, fewest = trial, middle
     counts, prices = solution
-    excess = (products(rows, counts) - slack) / np.maximum(1, (composition + counts).sum(axis=0)) / units[:, None]
+    cluster_sizes = (composition + counts).sum(axis=0)
+    excess = (products(rows, counts) - slack) / np.maximum(1, cluster_sizes) / units[:, None]
     return transport_groups(costs, groups, counts, prices), max(0.0, float(excess.max(initial=0.0)))
 
 
 def _counts_and_prices(costs, groups, totals, rows, units, slack):
-    """Whole counts (K, k) of the new rows in the clusters, and the prices of the dual; None if no counts were found."""
+    """Whole counts (K, k) of the new instances in the clusters, and the prices of the dual; None if no counts were found."""
     k = costs.shape[1]
     if not len(rows):
         counts = np.zeros((len(totals), k), dtype=np.int64)
@@ -65,9 +69,15 @@ def _counts_and_prices(costs, groups, totals, rows, units, slack):
         return counts, np.zeros(counts.shape)
     n = len(costs)
     dual = solve_sparse_dual(
-        *(costs, np.ones(n), groups, len(totals), rows / units[:, None], slack / units[:, None]),
-        # A constraint may be missed by half an instance, and by less for fewer than 2,500 rows.
-        *(None, _TEMPERATURES, min(0.5, 2e-4 * n)),
+        costs,
+        np.ones(n),
+        groups,
+        len(totals),
+        rows / units[:, None],
+        slack / units[:, None],
+        multipliers=None,
+        temperatures=_TEMPERATURES,
+        tolerance=min(_TOLERANCE, _TOLERANCE_FRACTION * n),
     )
     counts = whole_counts(dual.counts, totals, rows, slack, np.zeros(k, dtype=np.int64))
     return None if counts is None else (counts, dual.prices)

@@ -1,13 +1,12 @@
 """Find whole counts of the groups in the clusters that keep all limits, near fractional counts, or prove that there are none.
 
 The search moves single instances between clusters, or two instances of different groups at once. While a limit is broken, it
-lowers the weighted sum of the violations, and the weight of a violation that persists grows, as in breakout search (Morris
-1993). Once all limits are kept, it lowers the distance from the fractional counts. The search fails only where clusters are
-tiny. It is then repeated from counts where these clusters have 4, 8, 16, ... instances, at the shares of the table.
+lowers the weighted sum of the violations. The weight of a violation that persists grows, as in breakout search (Morris 1993).
+Once all limits are kept, the search lowers the distance from the fractional counts. It fails only where clusters are tiny. It
+is then repeated from counts where these clusters have 4, 8, 16, ... instances, at the shares of the table.
 
-If two clusters keep all limits, so does their union. Hence k clusters are possible if and only if k is at most the largest
-number of clusters within the limits into which the table can be split. For small tables, dynamic programming over all counts up
-to the totals finds that number exactly.
+If two clusters keep all limits, so does their union. Hence if the table can be split into some number of clusters within the
+limits, it can be split into any smaller number. For small tables, dynamic programming finds the largest number exactly.
 """
 
 from math import gcd
@@ -64,20 +63,20 @@ def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int)
     """
     divisor = gcd(*totals.tolist())  # the smallest cluster with these shares, and the unit of sizes, is n / divisor
     n, k = int(totals.sum()), wanted.shape[1]
-    least = max(1, -(-least_size * divisor // n))
-    if k * least > divisor:
+    least_units = max(1, -(-least_size * divisor // n))
+    if k * least_units > divisor:
         return None
-    above = np.maximum(wanted.sum(axis=0) * (divisor / n) - least, 1e-9)
-    units = least + rounded_to(above[None, :], np.array([divisor - k * least]))[0]
+    units_above_least = np.maximum(wanted.sum(axis=0) * (divisor / n) - least_units, 1e-9)
+    units = least_units + rounded_to(units_above_least[None, :], np.array([divisor - k * least_units]))[0]
     return (totals // divisor)[:, None] * units[None, :]
 
 
 def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tuple[int | None, list[np.ndarray]]:
     """The largest number of clusters that the limits allow, and the counts (K,) of each; None, [] if this takes too much work.
 
-    A cluster with counts m keeps the limits if ``rows @ m <= 0``. The dynamic program has N = prod(totals + 1) states, one for
-    each vector of counts up to the totals. It takes O(N (R K + A)) time, where A is the number of clusters within the limits
-    that are not a union of two others.
+    A cluster with counts m keeps the limits if ``rows @ m <= 0``. A dynamic program has N = prod(totals + 1) states, one for
+    each vector of counts up to the totals. It takes O(N (R K + A)) time, where A is the number of cells: clusters within the
+    limits that are not a union of two others.
     """
     if (products(rows, totals) > 0).any() or totals.sum() < least_size:
         return 0, []
@@ -104,33 +103,32 @@ def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> i
     resulting smallest size is exact. O(R^2 + R K) time for each size that is tried.
     """
     n = int(totals.sum())
-    two_sided = [(row < 0, row) for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
-    needs = [(first_groups, int(-row[first_groups].min()), int(row[~first_groups].min())) for first_groups, row in two_sided]
+    two_sided_rows = [row for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
+    first_groups = [row < 0 for row in two_sided_rows]
+    a_and_b = [(int(-row.min()), int(row[row > 0].min())) for row in two_sided_rows]
     size, next_size = 0, max(1, least_size)
     if next_size > n:
         return 0
     while size < next_size <= n:
         size = next_size
-        least = [-(-size * above // (below + above)) for _, below, above in needs]
-        next_size = max([size, *(_sum_of_disjoint(needs[start:], least[start:]) for start in range(len(needs)))])
-    return min(
-        [
-            n // next_size,
-            *(int(totals[first_groups].sum()) // number for (first_groups, _, _), number in zip(needs, least, strict=True)),
-        ]
-    )
+        least = [-(-size * b // (a + b)) for a, b in a_and_b]
+        next_size = max([size, *(_sum_of_disjoint(first_groups[start:], least[start:]) for start in range(len(least)))])
+    return min([n // next_size, *(int(totals[mask].sum()) // number for mask, number in zip(first_groups, least, strict=True))])
 
 
-def _sum_of_disjoint(needs, least) -> int:  # over limits whose first groups overlap with no earlier ones
-    covered, total = np.zeros_like(needs[0][0]), 0
-    for (first_groups, _, _), number in zip(needs, least, strict=True):
-        if not (first_groups & covered).any():
-            covered, total = covered | first_groups, total + number
+def _sum_of_disjoint(masks: list[np.ndarray], numbers: list[int]) -> int:
+    """Sum of the numbers whose masks overlap with no mask that was summed before."""
+    covered, total = np.zeros_like(masks[0]), 0
+    for mask, number in zip(masks, numbers, strict=True):
+        if not (mask & covered).any():
+            covered, total = covered | mask, total + number
     return total
 
 
 def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int) -> np.ndarray:
-    """Like :func:`whole_counts` for a whole table. If the search fails, try the table's proportions, then dynamic programming.
+    """Whole counts (K, k) for a whole table: by search, then with the table's proportions, then by dynamic programming.
+
+    The arguments are those of :func:`whole_counts`.
 
     Raises
     ------
@@ -138,11 +136,11 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
         With status ``infeasible`` if such counts provably do not exist, and ``not_converged`` if none were found.
     """
     k = wanted.shape[1]
-    if (products(rows, totals) > 0).any():  # If all clusters kept the limits, so would their union, the table.
+    if (products(rows, totals) > 0).any():  # if all clusters kept the limits, so would their union, the table
         raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
-    # If the totals meet a limit with equality, so must every cluster: their values are at most 0 and add up to 0.
-    # If such rows span all dimensions but one, every cluster must have the proportions of the table.
+    # If the totals meet a limit with equality, so must every cluster: its values are at most 0, and all add up to 0.
+    # If such limits have rank K - 1, every cluster must have the proportions of the table.
     tight = rows[products(rows, totals) == 0]
     only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
@@ -194,15 +192,17 @@ def _describe_infeasibility(k: int, largest: int) -> str:
 
 def _merge_cells(cells, wanted, totals, rows, slack, least_sizes):
     """Merge cells, whose counts (K,) add up to the totals, into k clusters, and move their counts (K, k) towards ``wanted``."""
-    k = wanted.shape[1]
+    k, wanted_sizes = wanted.shape[1], wanted.sum(axis=0)
+    largest_first = np.argsort(-wanted_sizes, kind="stable")
     cells_by_size = sorted(cells, key=lambda cell: (-int(cell.sum()), cell.tolist()))
-    counts = np.stack(cells_by_size[:k], axis=1)
-    missing_sizes = wanted.sum(axis=0)[np.argsort(-wanted.sum(axis=0), kind="stable")] - counts.sum(axis=0)
+    merged = np.stack(cells_by_size[:k], axis=1)
+    missing_sizes = wanted_sizes[largest_first] - merged.sum(axis=0)
     for cell in cells_by_size[k:]:
         cluster = int(np.argmax(missing_sizes))
-        counts[:, cluster] += cell
+        merged[:, cluster] += cell
         missing_sizes[cluster] -= cell.sum()
-    counts = np.ascontiguousarray(counts[:, np.argsort(np.argsort(-wanted.sum(axis=0), kind="stable"), kind="stable")])
+    counts = np.empty_like(merged, order="C")
+    counts[:, largest_first] = merged
     _improve_counts(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes)
     return counts
 
@@ -221,7 +221,7 @@ def _raise_small_clusters(wanted: np.ndarray, totals: np.ndarray, min_size: int)
 
 @inner
 def _penalty(value, scale):
-    """A violation in 64ths of ``scale``, the largest coefficient of its row, rounded up; 0 if ``value`` keeps the limit."""
+    """The violation in 64ths of ``scale``, rounded up; 0 if ``value`` keeps the limit, which means it is not positive."""
     return (64 * value + scale - 1) // scale if value > 0 else 0
 
 
@@ -339,9 +339,9 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
 def _search(
     counts, goal, weights, rows, values, scales, row_weights, up, down, exchange, gain_two, lose_two, broken, is_current
 ):
-    """The loop of :func:`_improve_counts`. The caller allocates most arrays, as Numba takes long to compile an allocation.
+    """The loop of :func:`_improve_counts`. The caller allocates most arrays, because Numba takes long to compile an allocation.
 
-    ``is_current`` says for which clusters ``exchange``, ``gain_two`` and ``lose_two`` are up to date.
+    ``exchange``, ``gain_two`` and ``lose_two`` are up to date for the clusters that are ``is_current``.
     """
     n_groups, k = counts.shape
     n_rows = len(rows)
@@ -362,7 +362,7 @@ def _search(
             any_broken = any_broken or broken[cluster]
         if (any_broken and repairs == _MAX_REPAIRS) or (not any_broken and descents == _MAX_DESCENTS):
             return not any_broken
-        # Only moves that lower the violation, or once no limit is broken, the distance.
+        # A move must lower the violation or, once no limit is broken, the distance.
         best[0], best[1] = (-1, 2**62) if any_broken else (0, 0)
         best[2] = -1
         _best_single(counts, exchange, broken, any_broken, up, down, best)
@@ -392,11 +392,11 @@ def _search(
 
 @compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")
 def _split(totals, rows, least_size, most, last, max_checks):
-    """Write for each state into how many allowed clusters it splits at most, and the last of them; False if too much work.
+    """Write for each state the largest number of allowed clusters into which it splits, and the last of these clusters.
 
     A state is a number that encodes counts (K,), with one digit per group. An allowed cluster keeps the limits and has at least
-    ``least_size`` instances; a cell is an allowed cluster that is not a union of two others. ``most`` is -1 where there is
-    no such split.
+    ``least_size`` instances. A cell is an allowed cluster that is not a union of two others. ``most`` stays -1 for a state that
+    does not split. Returns False, without a result, if more than ``max_checks`` checks would be needed.
     """
     n_groups, n_states = len(totals), len(most)
     state_counts = np.zeros(n_groups, dtype=np.int64)
@@ -432,7 +432,7 @@ def _split(totals, rows, least_size, most, last, max_checks):
             for group in range(n_groups):
                 total += rows[row, group] * state_counts[group]
             allowed = allowed and total <= 0
-        if allowed:  # and not a union of smaller allowed clusters, so it is a new cell
+        if allowed:  # a new cell, because most[state] says that it is not a union of smaller ones
             if n_cells == len(cells):
                 larger, larger_counts = np.empty(2 * n_cells, dtype=np.int64), np.empty((2 * n_cells, n_groups), dtype=np.int64)
                 larger[:n_cells], larger_counts[:n_cells] = cells, cell_counts

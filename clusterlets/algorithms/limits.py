@@ -2,11 +2,13 @@
 
 A limit bounds one count in a cluster by another: ``count of A <= f * count of B``. A holds the instances with a certain level
 of a sensitive column, or all instances without that level. B holds all instances of the cluster, or those with another level of
-the column. A group is a combination of levels, one from each column. So every limit can be written as a row of whole numbers,
-one for each group, and a cluster keeps all limits if ``rows @ counts <= 0`` for its counts of the groups.
+the column.
+
+A group is a combination of levels, one from each column. So every limit can be written as a row of whole numbers, one for each
+group. A cluster keeps all limits if ``rows @ counts <= 0`` for its counts of the groups.
 
 Counts are at most n, the number of instances. So f can be replaced by the largest fraction up to f whose denominator is at most
-n, without any effect on which counts keep the limit. The replacement keeps all products far below 2^63.
+n, and the same counts keep the limit. The replacement keeps all products far below 2^63.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +20,7 @@ import numpy as np
 from clusterlets.errors import ClusterletsError
 
 
-def exact(number: float | str | Fraction) -> Fraction:
+def exact_fraction(number: float | str | Fraction) -> Fraction:
     """The exact number. A float stands for its shortest decimal, so 0.03 is 3/100, although its binary value is less."""
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
@@ -86,8 +88,8 @@ def _limits_on_share(column: int, level: int, lower: Fraction, upper: Fraction) 
 def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """The limits as rows (R, K) of whole numbers: a cluster with counts m (K,) of the groups keeps them if ``rows @ m <= 0``.
 
-    ``levels`` (K, S) are the levels of the groups, and ``totals`` (K,) the number of all instances of each group. There
-    is no row for a limit that every cluster keeps. If several limits bound the same counts, only the strictest has a row.
+    ``levels`` (K, S) are the levels of the groups, and ``totals`` (K,) the number of all instances of each group. A limit that
+    every cluster keeps has no row. If several limits bound the same counts, only the strictest has one.
     """
     strictest: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
     for limit in limits:
@@ -153,9 +155,9 @@ def assignment_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows (R, K) and slack (R, k): old and new instances together keep the limits if ``rows @ counts <= slack``.
 
-    Here ``counts`` (K, k) are the new instances of each group in each cluster. ``composition`` (K, k) counts the old instances
-    of each group in each cluster, and ``new_totals`` (K,) all new instances of each group. With ``whole``, a count may miss a
-    limit by less than one instance.
+    Here ``counts`` (K, k) are the new instances of each group in each cluster, and ``composition`` (K, k) the old ones.
+    ``new_totals`` (K,) counts all new instances of each group. With ``whole``, a count may miss a limit by less than one
+    instance.
     """
     rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
     slack = -products(rows, composition)
@@ -174,22 +176,21 @@ def rows_within_shares(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together.
 
-    A count may miss a bound by less than one instance. The bounds are given by ``balance``, by ``max_deviation`` around the
-    groups' shares of the old instances, or else by ``delta`` around these shares. Groups without old instances are not bounded.
-    Other parameters of a fit are ignored. The counts, and the rows and slack that are returned, are those of
-    :func:`assignment_rows`.
+    The bounds are given by ``balance``, by ``max_deviation`` around the groups' shares of the old instances, or else by
+    ``delta`` around these shares. A count may miss a bound by less than one instance. Groups without old instances are not
+    bounded. Other parameters of a fit are ignored. The counts and the result are those of :func:`assignment_rows`.
     """
     old_totals = composition.sum(axis=1).tolist()
     shares = [Fraction(total, sum(old_totals)) for total in old_totals]
     zero, one = Fraction(0), Fraction(1)
     if balance is not None:
-        lower = exact(balance) / (1 + exact(balance))
+        lower = exact_fraction(balance) / (1 + exact_fraction(balance))
         bounds = [(lower, 1 - lower)] * len(old_totals)
     elif max_deviation is not None:
-        deviation = exact(max_deviation)
+        deviation = exact_fraction(max_deviation)
         bounds = [(max(zero, share - deviation), min(one, share + deviation)) for share in shares]
     else:
-        bounds = [(share * (1 - exact(delta)), min(one, share / (1 - exact(delta)))) for share in shares]
+        bounds = [(share * (1 - exact_fraction(delta)), min(one, share / (1 - exact_fraction(delta)))) for share in shares]
     old_bounds = {group: bounds[group] for group, total in enumerate(old_totals) if total}
     levels = np.arange(len(old_totals))[:, None]
     return assignment_rows(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)

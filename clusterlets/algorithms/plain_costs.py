@@ -1,7 +1,6 @@
 """The least cost of plain k-means over many starts: what every price of fairness divides by.
 
-The starts have fixed seeds, so the cost depends on the rows and the number of clusters alone: not on the method that is
-priced, on its seed, or on the name of the table.
+The starts have fixed seeds, so the cost depends on the rows and the number of clusters alone.
 """
 
 import hashlib
@@ -14,8 +13,7 @@ STARTS = 50
 STARTS_ON_MANY_ROWS = 10
 MANY_ROWS = 100_000
 
-# Costs that this process has computed, kept because several reports on one table need the same costs. The keys are hashes, so
-# no table stays in memory.
+# Costs that this process has computed: several reports on one table need the same ones. Hashes as keys keep no table in memory.
 _known_costs: dict[tuple[bytes, int, int], float] = {}
 
 

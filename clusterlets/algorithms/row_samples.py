@@ -5,9 +5,8 @@ This module needs only NumPy.
 
 import numpy as np
 
-#: Maximum number of rows for which cohesion visits all pairs of rows. That is 5 * 10^9 pairs, about 10 s on one core, in O(n d)
-#: memory. Ten times as many rows would take a hundred times as long, whereas
-#: :func:`clusterlets.algorithms.geometry.sampled_sums` would take a second.
+#: Maximum number of rows for which cohesion visits all pairs of rows: 5 * 10^9 pairs, in about 10 s on one core. Ten times as
+#: many rows would take a hundred times as long, whereas :func:`clusterlets.algorithms.geometry.sampled_sums` takes a second.
 EXACT_LIMIT = 100_000
 #: Maximum number of rows for which silhouettes are exact by default, and the number of rows sampled from larger tables.
 EXACT_ROWS, SAMPLED_ROWS = 10_000, 2_000

@@ -1,15 +1,15 @@
 """A tree whose leaves are the clusters. It learns the labels of plain k-means, and avoids splits that separate the groups.
 
 SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows trees that classify. It chooses splits that separate the classes well
-and the groups badly. The use of SCAFF for clustering is our own adaptation:
+and the groups badly. Its use for clustering is our own:
 
 1. *Classes* are the labels of plain k-means.
-2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. The side on which an instance lies can predict whether it has
-   a given label or group, and this prediction has an area under the ROC curve. A is the mean area over the labels in the node,
-   weighted by their sizes. B is the largest area over the groups. Both use only the instances of the node. A is 1/2 if these
-   all have the same label, and B is 1/2 if they are all in the same group.
+2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. The side on which an instance lies predicts whether it has a
+   given label or group, and this prediction has an area under the ROC curve. A is the mean area over the labels in the node,
+   weighted by their sizes. B is the largest area over the groups in the node. With a single label A is 1/2, and with a single
+   group B is.
 3. *Growth*: the leaf with the largest product of its gain and its fraction of all instances is split next, until there are as
-   many leaves as requested clusters. Of equal products, the lower feature wins, then the lower threshold, then the older leaf.
+   many leaves as requested clusters. If products tie, the lower feature wins, then the lower threshold, then the older leaf.
 4. *Forced splits*: if no split has a gain, the leaf with the largest sum of squared errors gets the split that lowers it most.
 
 No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.
@@ -36,8 +36,7 @@ class Nodes:
     Attributes
     ----------
     children_left, children_right : int array (m,)
-        The child that gets the instances whose feature is at most the threshold, and the child that gets the others; -1 for a
-        leaf.
+        Children of a node, -1 for a leaf. The left one gets the instances whose feature is at most the threshold.
     feature : int array (m,)
         Feature by which a node is split; -1 for a leaf.
     threshold : float array (m,)
@@ -126,7 +125,7 @@ class _Growth:
     """The tree so far: ``leaves`` by node, their sums of squared ``errors``, and a heap of their best splits.
 
     ``order[f]`` holds the instances leaf by leaf, and within a leaf by ascending feature f. So a leaf is the same slice of
-    every row of ``order``, and ``leaves`` has the start and the end of the slice.
+    every row of ``order``. ``leaves`` has the start and the end of the slice.
     """
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, targets: np.ndarray, min_size: int, theta: float):
@@ -142,19 +141,19 @@ class _Growth:
     def split_next(self) -> bool:
         """Split a leaf; returns False if no leaf has two different rows."""
         if self.split_heap:
-            _, feature, threshold, node, size = heappop(self.split_heap)
+            _, feature, threshold, node, size_of_left = heappop(self.split_heap)
         else:
             split = self._forced_split()
             if split is None:
                 return False
-            node, feature, size = split
-            threshold = self._threshold(node, feature, size)
+            node, feature, size_of_left = split
+            threshold = self._threshold(node, feature, size_of_left)
         start, end = self.leaves.pop(node)
-        _partition(self.order, start, end, feature, size)
+        _partition(self.order, start, end, feature, size_of_left)
         left = 2 * len(self.splits) + 1
         self.splits.append((node, feature, threshold))
-        self._add_leaf(left, start, start + size)
-        self._add_leaf(left + 1, start + size, end)
+        self._add_leaf(left, start, start + size_of_left)
+        self._add_leaf(left + 1, start + size_of_left, end)
         return True
 
     def result(self) -> tuple[np.ndarray, Nodes]:
@@ -173,30 +172,28 @@ class _Growth:
         self.leaves[node] = start, end
         rows = self.X[self.order[0, start:end]]
         self.errors[node] = float(np.square(rows - rows.mean(axis=0)).sum())
-        leaf_slice = self.columns, self.order, start, end
-        gain, feature, size = _best_split(*leaf_slice, self.targets, self.groups, self.min_size, self.theta)
+        gain, feature, size_of_left = _best_split(
+            self.columns, self.order, start, end, self.targets, self.groups, self.min_size, self.theta
+        )
         if gain > _ROUNDING:
-            threshold = self._threshold(node, feature, size)
-            heappush(self.split_heap, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
+            threshold = self._threshold(node, feature, size_of_left)
+            heappush(self.split_heap, (-gain * (end - start) / len(self.X), feature, threshold, node, size_of_left))
 
-    def _threshold(self, node: int, feature: int, size: int) -> float:
-        """The midpoint between the feature's values on the two sides of a split that puts ``size`` instances on the left."""
-        last = self.leaves[node][0] + size - 1
-        low, high = self.columns[feature, self.order[feature, last : last + 2]].tolist()
+    def _threshold(self, node: int, feature: int, size_of_left: int) -> float:
+        """The midpoint between the feature's values on the two sides of a split."""
+        last_on_left = self.leaves[node][0] + size_of_left - 1
+        low, high = self.columns[feature, self.order[feature, last_on_left : last_on_left + 2]].tolist()
         middle = low + (high - low) / 2
         return middle if middle < high else low  # there may be no float between the two values
 
     def _forced_split(self) -> tuple[int, int, int] | None:
-        """Leaf, feature and size of the left side of the forced split; None if no leaf has two different rows.
-
-        A side is smaller than the minimum size only if there is no other split.
-        """
+        """Leaf, feature and size of the left side of the forced split; None if no leaf has two different rows."""
         leaves_by_error = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
         for min_size in (self.min_size, 1):
             for node in leaves_by_error:
-                decrease, feature, size = _least_error_split(self.columns, self.order, *self.leaves[node], min_size)
+                decrease, feature, size_of_left = _least_error_split(self.columns, self.order, *self.leaves[node], min_size)
                 if decrease >= 0:
-                    return node, feature, size
+                    return node, feature, size_of_left
         return None
 
 
@@ -219,8 +216,8 @@ def _number_codes(codes, rows, first):
 def _best_split(columns, order, start, end, targets, groups, min_size, theta):
     """Gain and feature of a leaf's best split, and the number of instances on its left. The gain is -1 if there is no split.
 
-    Say m_c of the leaf's m instances have the label or group c, and so have l_c of the l instances on the left. Then the area
-    is 1/2 + |l_c m - l m_c| / (2 m_c (m - m_c)). Labels are weighted by m_c / m.
+    If m_c of the leaf's m instances have the label or group c, and l_c of the l instances on the left, then the area of c is
+    1/2 + |l_c m - l m_c| / (2 m_c (m - m_c)). Labels are weighted by m_c / m.
     """
     m = end - start
     rows = order[0, start:end]
@@ -259,8 +256,8 @@ def _best_split(columns, order, start, end, targets, groups, min_size, theta):
 def _least_error_split(columns, order, start, end, min_size):
     """The split that lowers the sum of squared errors most: the decrease, the feature, and the number of instances on the left.
 
-    The decrease is |s|^2 (1 / size + 1 / (m - size)), where m is the size of the leaf, and s is the sum of the differences
-    between the ``size`` instances on the left and the leaf's mean. The decrease is -1 if there is no split.
+    The decrease is |s|^2 (1 / size + 1 / (m - size)) for a leaf of m instances, ``size`` of them on the left. s is the sum of
+    the differences between these and the leaf's mean. The decrease is -1 if there is no split.
     """
     m, n_features = end - start, len(columns)
     means = np.zeros(n_features)

@@ -28,9 +28,9 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     sizes : int array (k,)
         Number of instances in each cluster. The sizes add up to n.
     prices : float array (k,), optional
-        Prices of the clusters to start from: each instance starts where its cost plus the price is lowest. With those of
-        a dual solution, nearly every instance starts in its final cluster, which saves time. Prices do not affect the total
-        cost, but may affect which of several equally cheap assignments is returned.
+        Prices of the clusters: each instance starts where its cost plus the price is lowest. Those of a dual solution save
+        time, because nearly every instance then starts in its final cluster. Prices do not affect the total cost, but may
+        affect which of several equally cheap assignments is returned.
 
     Returns
     -------
@@ -46,8 +46,8 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
 
     Notes
     -----
-    The algorithm uses successive shortest paths between clusters, with a heap of possible moves for each pair of clusters.
-    O(n k) memory. O(n k) time to build the heaps, and O(k^3 + k log n) for each instance that has to move.
+    Successive shortest paths between clusters, with a heap of possible moves for each pair of clusters. O(n k) memory. O(n k)
+    time to build the heaps, and O(k^3 + k log n) for each instance that has to move.
     """
     costs, sizes = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(sizes, dtype=np.int64)
     if costs.ndim != 2 or not costs.shape[1]:
@@ -56,12 +56,13 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
         raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, not {sizes.tolist()}.")
     whole_costs, scale = whole_numbers(costs)
+    scaled_prices = np.zeros(k) if prices is None else prices * scale
     # If costs hardly differ, scaled prices may be huge. Clipped, they still exceed all costs, but no sum overflows.
     largest = 2.0 ** (BITS + 2)
-    first_prices = np.rint(np.clip(np.zeros(k) if prices is None else prices * scale, -largest, largest)).astype(np.int64)
+    first_prices = np.rint(np.clip(scaled_prices, -largest, largest)).astype(np.int64)
     labels, final_prices = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
-    slots, cheapest = np.empty((n, k), dtype=np.int32), np.full((k, k), _NEVER)
-    _assign(whole_costs, sizes, first_prices, labels, final_prices, slots, cheapest)
+    positions, cheapest = np.empty((n, k), dtype=np.int32), np.full((k, k), _NEVER)
+    _assign(whole_costs, sizes, first_prices, labels, final_prices, positions, cheapest)
     return labels, (final_prices - final_prices.min()) / scale
 
 
@@ -100,21 +101,21 @@ def _is_cheaper_to_move(costs, row, other_row, source, target):
 
 
 @inner
-def _sift_up(heaps, root, index, slots, costs, source, target):
+def _sift_up(heaps, root, index, positions, costs, source, target):
     row = heaps[root + index]
     while index > 0:
         parent = (index - 1) >> 1
         if not _is_cheaper_to_move(costs, row, heaps[root + parent], source, target):
             break
         heaps[root + index] = heaps[root + parent]
-        slots[heaps[root + index], target] = index
+        positions[heaps[root + index], target] = index
         index = parent
     heaps[root + index] = row
-    slots[row, target] = index
+    positions[row, target] = index
 
 
 @inner
-def _sift_down(heaps, root, size, index, slots, costs, source, target):
+def _sift_down(heaps, root, size, index, positions, costs, source, target):
     row = heaps[root + index]
     while True:
         child = 2 * index + 1
@@ -125,19 +126,19 @@ def _sift_down(heaps, root, size, index, slots, costs, source, target):
         if not _is_cheaper_to_move(costs, heaps[root + child], row, source, target):
             break
         heaps[root + index] = heaps[root + child]
-        slots[heaps[root + index], target] = index
+        positions[heaps[root + index], target] = index
         index = child
     heaps[root + index] = row
-    slots[row, target] = index
+    positions[row, target] = index
 
 
 @compiled("void(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], int64[:,::1])")
-def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
-    """Fill in ``labels`` and ``prices``; ``slots`` and ``cheapest`` are working memory.
+def _assign(costs, sizes, first_prices, labels, prices, positions, cheapest):
+    """Fill in ``labels`` and ``prices``; ``positions`` and ``cheapest`` are working memory.
 
     The heap of the moves from ``source`` to ``target`` has its root at ``starts[source] + target * capacity[source]`` in
-    ``heaps``. ``slots`` (n, k) holds each instance's position in the heap for each target. ``cheapest`` (k, k) holds the cost
-    of the cheapest move from each cluster to every other cluster, or ``_NEVER`` if there is none.
+    ``heaps``. ``positions`` (n, k) holds each instance's position in the heap for each target. ``cheapest`` (k, k) holds the
+    cost of the cheapest move from each cluster to every other cluster, or ``_NEVER`` if there is none.
     """
     n, k = costs.shape
     counts = np.zeros(k, dtype=np.int64)
@@ -159,14 +160,14 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
         source = labels[row]
         for target in range(k):
             heaps[starts[source] + target * capacity[source] + n_filled[source]] = row
-            slots[row, target] = n_filled[source]
+            positions[row, target] = n_filled[source]
         n_filled[source] += 1
     for source in range(k):
         for target in range(k):
             if target != source:
                 root = starts[source] + target * capacity[source]
                 for index in range(counts[source] // 2 - 1, -1, -1):
-                    _sift_down(heaps, root, counts[source], index, slots, costs, source, target)
+                    _sift_down(heaps, root, counts[source], index, positions, costs, source, target)
                 if counts[source]:
                     cheapest[source, target] = costs[heaps[root], target] - costs[heaps[root], source]
 
@@ -175,19 +176,19 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
         target = _shortest_paths(cheapest, counts, sizes, distance, previous)
         if target < 0:
             break
-        # We move instances from the end of the path backwards, so each goes to a cluster that had room or has just lost one.
+        # From the end of the path backwards, so that each instance goes to a cluster that had room or has just lost one.
         cluster = target
         while previous[cluster] >= 0:
             source = previous[cluster]
             row = heaps[starts[source] + cluster * capacity[source]]
-            _move(row, source, cluster, heaps, starts, capacity, counts, slots, costs, cheapest)
+            _move(row, source, cluster, heaps, starts, capacity, counts, positions, costs, cheapest)
             labels[row] = cluster
             cluster = source
     _fill_prices(cheapest, prices)
 
 
 @inner
-def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, cheapest):
+def _move(row, source, target, heaps, starts, capacity, counts, positions, costs, cheapest):
     """Move an instance from the heaps of cluster ``source`` to those of ``target``, and update ``counts`` and ``cheapest``."""
     k = len(counts)
     last = counts[source] - 1
@@ -195,12 +196,12 @@ def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, ch
         if cluster == source:
             continue
         root = starts[source] + cluster * capacity[source]
-        index = np.int64(slots[row, cluster])
+        index = np.int64(positions[row, cluster])
         if index != last:
             heaps[root + index] = heaps[root + last]
-            slots[heaps[root + index], cluster] = index
-            _sift_up(heaps, root, index, slots, costs, source, cluster)
-            _sift_down(heaps, root, last, np.int64(slots[heaps[root + index], cluster]), slots, costs, source, cluster)
+            positions[heaps[root + index], cluster] = index
+            _sift_up(heaps, root, index, positions, costs, source, cluster)
+            _sift_down(heaps, root, last, np.int64(positions[heaps[root + index], cluster]), positions, costs, source, cluster)
         cheapest[source, cluster] = costs[heaps[root], cluster] - costs[heaps[root], source] if last else _NEVER
     counts[source] = last
     for cluster in range(k):
@@ -208,7 +209,7 @@ def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, ch
             continue
         root = starts[target] + cluster * capacity[target]
         heaps[root + counts[target]] = row
-        _sift_up(heaps, root, counts[target], slots, costs, target, cluster)
+        _sift_up(heaps, root, counts[target], positions, costs, target, cluster)
         cheapest[target, cluster] = costs[heaps[root], cluster] - costs[heaps[root], target]
     counts[target] += 1
 

@@ -1,9 +1,11 @@
 """Fairlets from a tree, in near-linear time (Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, ICML 2019).
 
-The tree is a hierarchy of boxes. Each box is split in the middle of all its sides, and the whole tree is shifted at random. The
-tree replaces the distances: points that only the lower levels separate are near each other. From the root down, the children of
-every box give away as few points as possible, so that the points each child keeps are balanced. The points given away, and the
-points that reach the leaves, become fairlets of at most p + q points. After the coordinates are rounded, all numbers are whole.
+The tree is a hierarchy of boxes, shifted at random. Each box is split in the middle of all its sides. The tree replaces the
+distances: points that only the lower levels separate are near each other.
+
+From the root down, the children of every box give away a few points, so that the points each child keeps are balanced. The
+points given away, and the points that reach the leaves, become fairlets of at most p + q points. Coordinates are rounded to
+whole numbers first.
 """
 
 from fractions import Fraction
@@ -69,14 +71,14 @@ def _whole_coordinates(X: np.ndarray, random_state: np.random.Generator) -> np.n
 
 @compiled("void(int64[:,::1], int64[::1], int64, int64, int64, int64[::1])")
 def _decompose(coordinates, groups, p, q, depth, fairlets):
-    """Write to ``fairlets`` the fairlet of each point, with a balance of at least p / q, walking the tree from the root.
+    """Write to ``fairlets`` the fairlet of each point, with a balance of at least p / q.
 
     ``coordinates`` are those of :func:`_whole_coordinates`. A box is a range of ``order``, which holds the indices of points.
     """
     n = len(coordinates)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
     given_rows = np.empty(n, dtype=np.int64)
-    # Boxes wait on a stack. There are never more than n of them, because each holds a point, and no point is in two boxes.
+    # Boxes wait on a stack. There are at most n of them, because each holds a point, and no point is in two boxes.
     firsts, ends, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     firsts[0], ends[0], levels[0] = 0, n, 0
     n_boxes, n_fairlets = 1, 0
@@ -153,7 +155,7 @@ def _balance_children(counts, p, q, n_given):
     becomes the numbers of points that the children keep, and ``n_given`` (c, 2) the numbers that they give away.
     """
     n_given[:] = 0
-    total = np.zeros(2, dtype=np.int64)
+    total = np.zeros(2, dtype=np.int64)  # given away by all children
     for child in range(len(counts)):  # first, each child gives away its surplus
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
         _give_away(counts, n_given, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
@@ -181,7 +183,10 @@ def _give_away(counts, n_given, total, child, group, number):
 
 @njit
 def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
-    """Split balanced rows, in their order, into fairlets of at most p + q rows; returns the number of fairlets so far."""
+    """Split rows with a balance of at least p / q into fairlets of at most p + q rows.
+
+    Returns the number of fairlets so far.
+    """
     lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
     for row in rows:
         lists[groups[row], sizes[groups[row]]] = row

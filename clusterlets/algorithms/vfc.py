@@ -2,17 +2,17 @@
 
 Row i belongs to cluster c with a share S_ic, and the shares of a row add up to 1. The objective is
 
-    F(S) = sum_ic S_ic a_ic + lambda n sum_c KL(r || p_c),
+    F(S) = sum_ic S_ic a_ic + lambda n sum_c KL(r || p_c).
 
-where a_ic is the squared distance to centre c, in units of the mean squared distance under plain k-means, r are the shares of
-the groups in the table, and p_c are their shares in cluster c. So the effect of lambda depends neither on the unit of the
-features nor on the number of rows.
+Here n is the number of rows, r are the shares of the groups in the table, and p_c are their shares in cluster c. a_ic is the
+squared distance to centre c, in units of the mean squared distance under plain k-means. So the effect of lambda depends neither
+on the unit of the features nor on n.
 
-1. *Bound*: KL(r || p_c) is the sum of a concave and a convex function of the masses m_hc. Here m_hc is the sum of the shares
-   S_ic over the rows of group h, and m_c their sum over all rows. F is linearised at the current S, where the divergences have
-   the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the divergence from the current S is an upper bound
-   on F if L is large enough. Its minimum is at S_ic exp(-(a_ic + lambda n b_hc) / L), with each row divided by its sum. If F
-   rises there, L is doubled. After five steps with the same L, half of it is tried, but never less than the given L.
+1. *Bound*: let m_hc be the sum of the shares S_ic over the rows of group h, and m_c their sum over all rows. F is linearised at
+   the current S, where the divergences have the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the
+   divergence from the current S is an upper bound on F if L is large enough. Its minimum is at
+   S_ic exp(-(a_ic + lambda n b_hc) / L), with each row divided by its sum. If F rises there, L is doubled. After five steps
+   with the same L, half of it is tried, but never less than the given L.
 2. *Inner rounds* repeat step 1 until it lowers F by at most 1e-5 of F.
 3. *Outer rounds*: each row goes to the cluster of its largest share, the centres become the means, and S starts again from
    exp(-a_ic). The outer rounds end when F changes by at most 1e-4 of F, but not before the third. They also end after five
@@ -20,15 +20,13 @@ features nor on the number of rows.
    round with the lowest F.
 
 A cluster with hardly any row of some group needs an L so large that the shares in the other clusters do not change. The
-published code keeps L fixed, and diverges. Here, if L is still more than 64 times the given L after 300 steps, each group and
-cluster gets its own constant L_hc = max(L, lambda n r_h / m_hc) from then on. The second number in this maximum is enough for
-the convex part near S, by the Cauchy-Schwarz inequality. Half of each constant is tried as well, and undone if F rises.
+published code keeps L fixed, and diverges. Here, each group and cluster gets its own constant if L is still more than 64 times
+the given L after 300 steps: L_hc = max(L, lambda n r_h / m_hc). Half of each constant is tried as well, and undone if F rises.
 
-Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum, where T is a number and U is a matrix
-(K, k). Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So an inner round changes no array of the size (n, k),
-and needs only the masses and the cost at T and U. The kernel computes both in single precision, in tiles of rows of the same
-group. In each tile, it leaves out the clusters in which no row has a share that matters. T, U, masses and labels are in double
-precision.
+Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum. T is a number and U a matrix (K, k).
+Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So an inner round changes no array of the size (n, k), and needs
+only the masses m_hc and the cost at T and U. The kernel computes both in single precision, in tiles of rows of the same group.
+In each tile, it leaves out the clusters in which no row has a share that matters.
 """
 
 from dataclasses import dataclass, replace
@@ -44,26 +42,20 @@ from clusterlets.errors import NoClusteringError
 
 _INNER_TOLERANCE, _MAX_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
-# Number of outer rounds without a new lowest F after which we stop. F may rise and fall between outer rounds by more than the
-# tolerance, because inner rounds end near a minimum and not at it.
+# Outer rounds without a new lowest F after which we stop. F may rise and fall between outer rounds by more than the tolerance,
+# because inner rounds end near a minimum and not at it.
 _MAX_IDLE = 5
-# Number of inner steps, over all outer rounds, after which we stop: several times what most tables need.
-_MAX_STEPS = 2_000
-_MAX_DOUBLINGS = 60
-# Number of steps with the same constants before half of each constant is tried.
-_PATIENCE = 5
-# The constants L_hc replace the common L if it exceeds the given L by this factor after this number of steps: enough to halve L
-# as often as one step may double it.
+_MAX_STEPS = 2_000  # inner steps, over all outer rounds, after which we stop: several times what most tables need
+_MAX_DOUBLINGS = 60  # of L, in one step
+_PATIENCE = 5  # steps with the same constants before half of each constant is tried
+# The constants L_hc replace the common L if it exceeds the given L by this factor after this number of steps.
 _MAX_FACTOR, _COMMON_STEPS = 64.0, 300
+_MIN_FACTOR = 0.5  # the constants L_hc may be lowered to this fraction
 # A step raises F if F grows by more than this fraction. Less may be rounding, or shares that are raised to the least share.
 _RISE = 1e-7
-# The least share. A share of 0 would stay 0.
-_MIN_SHARE = 1e-12
-# Exponents are at least minus this number, so that the product of two exponentials and a share stays above 0.
-_MAX_EXPONENT = 300.0
+_MIN_SHARE = 1e-12  # the least share; a share of 0 would stay 0
+_MAX_EXPONENT = 300.0  # exponents are at least minus this number, so that exponentials stay above 0
 _LOG2_E = 1.4426950408889634
-# The constants L_hc may be lowered to this fraction: the full constant is seldom needed, and a step that raises F is undone.
-_MIN_FACTOR = 0.5
 # The lowest exponent for which a power of 2 is computed. A share multiplied by that power becomes the least share anyway.
 _MIN_EXPONENT_OF_2 = -120.0
 #: Number of rows in a tile, all of the same group.
@@ -142,15 +134,14 @@ def vfc(
     groups = codes_that_occur(groups)
     start = X[kmeans_plus_plus(X, n_clusters, random_state)]
     plain = lloyd(X, start)
-    results = []
+    fallback = None
     for centres in (start, plain.centres):
         result, has_empty = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
         if result is not None and not has_empty:
             return result
-        results.append(result)
-    for result in reversed(results):
-        if result is not None:
-            return result
+        fallback = result or fallback
+    if fallback is not None:
+        return fallback
     raise NoClusteringError(
         "not_converged",
         f"VFC leaves a cluster empty with fairness_weight = {fairness_weight:g} and {len(start)} clusters, from k-means++ and "
@@ -194,9 +185,10 @@ def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
 
 
 class _Problem:
-    """The shares of all rows, and step 2, which changes them. ``time`` and ``prices`` are T and U of the module's docstring.
+    """The shares of all rows, and step 2, which changes them.
 
-    ``factor`` multiplies the given L or, once the constants L_hc are used (``has_own_constants``), all of these.
+    ``time`` and ``prices`` are T and U of the module's docstring. ``factor`` multiplies the given L. Once the constants L_hc
+    are used (``has_own_constants``), it multiplies all of these.
     """
 
     def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
@@ -212,11 +204,11 @@ class _Problem:
         self.tiles = np.zeros((len(self.tile_group), n_clusters, LANES), dtype=np.float32)
         n_tiles = len(self.tile_group)
         self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
-        # The kernel keeps these between evaluations: the clusters listed for each tile, and T and U when they were listed.
-        self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
-        self.row_shares = self.new_row_shares = np.empty((0, n_clusters))  # used with L_hc
-        self.listed = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
         self.nearest = np.empty((n_tiles, n_clusters), dtype=np.float32)
+        # The kernel keeps these between evaluations: the clusters listed for each tile, and what _list_clusters says of them.
+        self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
+        self.listed = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
+        self.row_shares = self.new_row_shares = np.empty((0, n_clusters))  # used with L_hc
 
     def settle(self, costs: np.ndarray) -> tuple[float, np.ndarray, str]:
         """Step 2 from exp(-costs): the objective, the labels (n,), and why the rounds did not converge, or ''."""
@@ -232,18 +224,18 @@ class _Problem:
         self.has_own_constants, self.factor, self.n_accepted = False, 1.0, 0
         self.time, self.prices, self.n_evaluations = 0.0, np.zeros((n_groups, k)), 0
         self.n_active[:] = 0
-        self.masses = np.full((n_groups, k), 1e-12)  # so low that the first evaluation leaves out only least shares
+        self.masses = np.full((n_groups, k), 1e-12)  # so low that the first evaluation leaves out hardly any share
         cost, self.masses = self._evaluate(self.time, self.prices)
         self.largest_cluster = self.masses.argmax(axis=1)[:, None]
         objective, warning = self._objective(cost, self.masses), ""
         for step in range(_MAX_INNER):
             if step >= _COMMON_STEPS and self.factor > _MAX_FACTOR and not self.has_own_constants:
                 self._switch_to_own_constants(costs)
-            former_objective, new_objective = objective, self._lower(costs, objective)
+            new_objective = self._lower_objective(costs, objective)
             if new_objective is None:
                 warning = "VFC diverged: its objective rises whatever the step. Take a smaller fairness_weight, or scale X."
                 break
-            objective = new_objective
+            former_objective, objective = objective, new_objective
             # Larger constants make shorter steps. Some are so short that single precision cannot show whether F still falls.
             is_precise = self.factor <= _MAX_FACTOR or self.has_own_constants
             if is_precise and former_objective - objective <= _INNER_TOLERANCE / self.factor * former_objective:
@@ -260,8 +252,8 @@ class _Problem:
         _largest_shares(costs, self.floors, self.groups, self.time, self.prices, labels)
         return labels
 
-    def _lower(self, costs: np.ndarray, former_objective: float) -> float | None:
-        """Step 1 with constants at which the objective does not rise; returns the new objective, or None if it always rises."""
+    def _lower_objective(self, costs: np.ndarray, former_objective: float) -> float | None:
+        """Step 1, with larger constants if the objective rises; returns the new objective, or None if it always rises."""
         if self.n_accepted == _PATIENCE and self.factor > (_MIN_FACTOR if self.has_own_constants else 1):
             self.factor, self.n_accepted = self.factor / 2, 0
         for _ in range(_MAX_DOUBLINGS):
@@ -273,7 +265,7 @@ class _Problem:
         return None
 
     def _try_step(self, costs: np.ndarray, former_objective: float) -> float | None:
-        """Step 1 with the current constants; returns the new objective or, if it rises, undoes the step and returns None."""
+        """Step 1 with the current constants; returns the new objective, or None without any change if it rises."""
         self.n_steps += 1
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.group_shares[:, None] / self.masses)
         if self.has_own_constants:
@@ -365,8 +357,8 @@ def _step_with_own_constants(costs, slopes, rates, groups, shares, new_shares, m
     """Step 1 with the constants L_hc, whose reciprocals are the ``rates`` (K, k); returns the cost of the new shares.
 
     ``new_shares`` (n, k) become shares * exp((level - g) * rates), with each row divided by its sum. Here g is ``costs`` (n, k)
-    plus the ``slopes`` (K, k) of the row's group. Each row has a level that keeps the sum of the row the same to first order.
-    ``masses`` (K, k) become the sums of the new shares of each group. ``new_shares`` may be the same array as ``shares``.
+    plus the ``slopes`` (K, k) of the row's group. The level of a row keeps the sum of its shares the same to first order.
+    ``masses`` (K, k) become the sums of the new shares of each group.
     """
     n, k = shares.shape
     exponents, powers = np.empty(k), np.empty(k, dtype=np.float32)
@@ -405,8 +397,7 @@ def _step_with_own_constants(costs, slopes, rates, groups, shares, new_shares, m
 def _tile_keys(costs, groups, keys, sums):
     """Write ``keys`` (n,) that sort rows by group, nearest cluster and other near clusters, so that tiles need few clusters.
 
-    ``sums`` (n,) become the sums of exp(-excess) over the clusters. The excess of a cost is its difference from the lowest cost
-    of the row.
+    The excess of a cost is its difference from the lowest cost of the row. ``sums`` (n,) become the sums of exp(-excess).
     """
     n, k = costs.shape
     for row in range(n):
@@ -426,7 +417,7 @@ def _tile_keys(costs, groups, keys, sums):
 def _fill_tiles(costs, floors, order, starts, sizes, tiles, tile_floors):
     """Write to ``tiles`` (T, k, LANES) the costs minus the lowest cost of each row, and to ``tile_floors`` the ``floors`` (n,).
 
-    Both are converted from exponents of e to exponents of 2.
+    Both are multiplied by log2(e): they become exponents of 2.
     """
     for t in range(len(tiles)):
         for j in range(sizes[t]):
@@ -461,8 +452,9 @@ def _is_stale(time, price, limits, nearest, active, n_active, listed):
 def _list_clusters(tile, floor, time, price, limits, top, exponents, active, listed):
     """Write each row's largest exponent to ``top``, and the clusters that matter to any row to ``active``.
 
-    Returns the number of these clusters. ``listed`` becomes what :func:`_is_stale` compares with later: the price of each
-    cluster, its limit, and the largest cost of a row whose best cluster it is (-1 if there is no such row), then the time.
+    Returns the number of these clusters. ``listed`` becomes what :func:`_is_stale` compares with later: the prices of the
+    clusters, their limits, for each cluster the largest cost of a row whose best cluster it is (-1 if there is none), and the
+    time.
     """
     k = len(tile)
     top[:] = np.float32(-3e38)
@@ -496,9 +488,9 @@ def _list_clusters(tile, floor, time, price, limits, top, exponents, active, lis
 def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evaluations, tops, active, n_active, listed, masses):
     """Add the shares 2^(prices - time * costs), with each row divided by its sum, to ``masses`` (K, k); returns their cost.
 
-    ``tops`` (T, LANES) are numbers near the largest exponent of each row. ``active`` are the clusters that matter to a tile: in
-    each of them, some row's exponent exceeds its largest exponent plus the (negative) limit. Both are computed again if they
-    are old or stale. In all other clusters, every row gets the least share.
+    ``tops`` (T, LANES) are numbers near the largest exponent of each row. ``active`` are the clusters that matter to a tile:
+    there, some row's exponent exceeds its largest exponent plus the (negative) limit. In all other clusters, every row gets the
+    least share. Both arrays are computed again if they are old or stale.
     """
     n_tiles, k = len(tiles), tiles.shape[1]
     powers, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)

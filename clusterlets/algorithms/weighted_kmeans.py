@@ -11,7 +11,7 @@ from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_label, tiles_of
 
 _MAX_ITER = 300
-_TOLERANCE = 1e-4  # the rounds end if the centres' total squared move is at most this fraction of the features' mean variance
+_TOLERANCE = 1e-4  # the rounds end if the squared moves of the centres add up to at most this times a feature's mean variance
 
 
 def weighted_kmeans(
@@ -39,9 +39,8 @@ def cluster_fairlets(
 ) -> np.ndarray:
     """Labels (n,), 0..c-1 without gaps, by k-means on the fairlets' means, each weighted by the size of its fairlet.
 
-    ``fairlets`` (n,) is the fairlet of each row, 0..m-1 without gaps. Every row gets the label of its fairlet. The cost of the
-    rows is the cost of the weighted means plus a constant, the sums of squares within the fairlets. O(n d + m k d) time per
-    round, O(n d) memory.
+    ``fairlets`` (n,) is the fairlet of each row, 0..m-1 without gaps. Every row gets the label of its fairlet. O(n d + m k d)
+    time per round, O(n d) memory.
     """
     sizes = np.bincount(fairlets)
     means, _ = moments_by_label(X, fairlets, len(sizes))
@@ -52,10 +51,10 @@ def cluster_fairlets(
 def _first_centres(rows, tiles, weights, n_clusters, random_state):
     """Indices of distinct rows, by greedy k-means++.
 
-    A row becomes a candidate with a probability proportional to its weight times its squared distance to the nearest centre so
-    far. Of a few candidates, the one that lowers the cost most becomes the next centre.
+    The probability that a row is drawn as a candidate is proportional to its weight times its squared distance to the nearest
+    centre so far. Of a few candidates, the one that lowers the cost most becomes the next centre.
     """
-    n_candidates = 2 + int(log(n_clusters))  # no whole number is so close to a power of e that rounding could change this
+    n_candidates = 2 + int(log(n_clusters))  # rounding cannot change it: no whole number is that close to a power of e
     centre_rows = _draw_rows(weights, random_state, 1)
     (nearest_distances,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
     while len(centre_rows) < n_clusters and nearest_distances.any():
@@ -68,7 +67,7 @@ def _first_centres(rows, tiles, weights, n_clusters, random_state):
 
 
 def _draw_rows(chances, random_state, size):
-    """Draw ``size`` row numbers, with probabilities in proportion to ``chances``."""
+    """Draw ``size`` row numbers, with probabilities proportional to ``chances``."""
     cumulative = np.cumsum(chances)
     draws = np.searchsorted(cumulative, random_state.random(size) * cumulative[-1], side="right")
     # Rounding may put a draw past the last row with a positive chance.
@@ -83,7 +82,7 @@ def _distances_with_candidates(tiles, candidates, nearest_distances, weights):
 
 
 def _lloyd(rows, tiles, weights, centres):
-    """Lloyd's algorithm from the given centres: the final centres, the labels and the cost."""
+    """Lloyd's algorithm: the final centres, the labels and the cost."""
     total = weights.sum()
     mean = (rows * weights[:, None]).sum(axis=0) / total
     min_squared_move = _TOLERANCE * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]

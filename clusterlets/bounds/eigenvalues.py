@@ -38,7 +38,7 @@ def _scatter(rows, out):
 
 @compiled("void(float64[:,::1], int64, float64[::1])")
 def _diagonalise(matrix, max_sweeps, eigenvalues):
-    """Write the eigenvalues of a symmetric matrix, which is overwritten: each rotation sets two symmetric elements to zero."""
+    """Write the eigenvalues of a symmetric matrix, which is overwritten. Each rotation sets an element and its mirror to 0."""
     d = len(matrix)
     largest = 0.0
     for i in range(d):

@@ -18,8 +18,8 @@ def assignment_gap(
 ) -> float:
     """How much more an assignment costs than a lower bound on all equally fair ones at these centres: cost / bound - 1.
 
-    It is 0 where every instance is at its nearest centre, and infinite where the bound is 0 and the cost is not. It says
-    nothing about other centres.
+    It is 0 if every instance is at its nearest centre, and infinite if the bound is 0 and the cost is not. It says nothing
+    about other centres.
 
     Parameters
     ----------
@@ -28,7 +28,8 @@ def assignment_gap(
     centres : float array (k, d), optional
         Centres of clusters 0..k-1. By default the means of the clusters; the labels may then be any integers.
     delta : float, optional
-        Unfairness allowed to the other assignments, in exact shares: at least, and by default, that of the labels.
+        Unfairness allowed to the other assignments, as ``delta_min`` measures it. By default that of the labels, and never
+        less.
 
     Raises
     ------
@@ -45,13 +46,15 @@ def assignment_gap(
     groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     if not (len(X) == len(groups) == len(labels) > 0):
         raise ClusterletsError(f"{len(X)} instances, {len(groups)} groups and {len(labels)} labels do not match.")
+    labels_without_gaps = np.unique(labels, return_inverse=True)[1].ravel()
+    n_clusters = labels_without_gaps.max() + 1
     if centres is None:
-        labels = np.unique(labels, return_inverse=True)[1].ravel()
-        centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
+        labels = labels_without_gaps
+        centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(n_clusters)])
     elif labels.min() < 0 or labels.max() >= len(centres):
         raise ClusterletsError(f"Labels must lie in 0..{len(centres) - 1}, as there are {len(centres)} centres.")
-    composition = np.zeros((len(np.unique(labels)), groups.max() + 1), dtype=np.int64)
-    np.add.at(composition, (np.unique(labels, return_inverse=True)[1].ravel(), groups), 1)
+    composition = np.zeros((n_clusters, groups.max() + 1), dtype=np.int64)
+    np.add.at(composition, (labels_without_gaps, groups), 1)
     labels_delta = delta_min(composition, composition.sum(axis=0))
     if delta is not None and not labels_delta - 1e-9 <= delta <= 1:
         raise ClusterletsError(
@@ -60,9 +63,8 @@ def assignment_gap(
     costs = np.stack([np.square(X - centre).sum(axis=1) for centre in np.asarray(centres, dtype=np.float64)], axis=1)
     cost = float(costs[np.arange(len(X)), labels].sum())
     allowed_delta = labels_delta if delta is None else max(delta, labels_delta)
-    # The nearest centres bound every assignment; where clusters may lack a group, there is no other bound.
     bound = float(costs.min(axis=1).sum())
-    if allowed_delta < 1 and bound < cost:
+    if allowed_delta < 1 and bound < cost:  # with a delta of 1, all assignments are allowed
         bounds = share_bounds(groups, allowed_delta)
         bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), 0.0).bound)
     return _relative_gap(cost, bound)
@@ -80,7 +82,7 @@ def transport_gap(sse: float, bound: float) -> float:
 
 
 def _relative_gap(cost: float, bound: float) -> float:
-    """Cost / bound - 1, and 0 where rounding puts the bound above a cost that it equals."""
+    """Cost / bound - 1, or 0 if rounding puts the bound above a cost that it equals."""
     if cost <= bound:
         return 0.0
     return cost / bound - 1 if bound > 0 else np.inf

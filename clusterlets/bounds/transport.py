@@ -1,10 +1,10 @@
 """Lower bounds on the sum of squared errors of every clustering that keeps the groups' shares. No method can be below them.
 
-Let cluster c have n_c instances. Its sum of squared errors is the sum of |x - y|^2 over all pairs of these instances,
-divided by n_c. The pairs within one group h contribute p_hc times the group's own sum of squared errors in c, where p_hc is
-the group's share of the cluster. The pairs between two groups g and h are a transport plan with the weights pi_xy = 1 / n_c:
-the weights of each x in g add up to p_hc, and those of each y in h to p_gc. If the share of every group h in every cluster
-lies between low_h and high_h, then for every clustering of at most k clusters
+Let cluster c have n_c instances, and let group h have the share p_hc of it. The cluster's sum of squared errors is the sum of
+|x - y|^2 over all pairs of its instances, divided by n_c. The pairs within group h contribute p_hc times the group's own sum of
+squared errors in c. The pairs between two groups g and h are a transport plan with the weights pi_xy = 1 / n_c: the weights of
+each x in g add up to p_hc, and those of each y in h to p_gc. If every p_hc lies between low_h and high_h, then for every
+clustering of at most k clusters
 
     SSE >= sum over h of low_h OPT_k(group h) + sum over g < h of T_gh.
 
@@ -13,14 +13,12 @@ plans pi >= 0 in which the weights of each x in g add up to a number in [low_h, 
 [low_g, high_g]. For exact proportions T_gh = n r_g r_h W_2^2, where r are the groups' shares of the table and W_2 is the
 Wasserstein distance of the two groups.
 
-OPT_k is replaced by a lower bound that is easy to compute: the sum of the eigenvalues k, k + 1, ... of the scatter matrix,
-which is at most the error of any clustering of at most k clusters. The same sum for the whole table bounds every clustering,
-fair or not.
+OPT_k is replaced by a lower bound that is easy to compute: the sum of the eigenvalues k, k + 1, ... of the scatter matrix. The
+same sum for the whole table bounds every clustering, fair or not.
 
-T_gh is replaced by a value of its dual: all potentials u, v with u_x + v_y <= |x - y|^2 for all pairs give a value of at
-most T_gh, however they were computed. Quasi-Newton steps on a smoothed dual improve the potentials, first on some of the
-instances and then on all; the last step makes them satisfy all constraints. Sums and products are computed in a fixed order,
-so that every processor gives the same bytes.
+T_gh is replaced by a value of its dual, which is at most T_gh for all potentials u, v with u_x + v_y <= |x - y|^2. Quasi-Newton
+steps on a smoothed dual improve the potentials, first on some of the instances and then on all. The last step makes them
+satisfy all constraints. Sums and products are computed in a fixed order, so that every processor gives the same bytes.
 """
 
 from collections.abc import Sequence
@@ -35,15 +33,16 @@ from clusterlets.algorithms.kernels import tiles_of
 from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
 
-# The number of columns in a tile of tiles_of, and the number of rows that are compared with a tile at once.
-_LANES = 128
-_ROWS = 4
-# Margins for rounding: a fraction of a bound, a fraction of sums that are subtracted, and how far an interval of shares widens.
-_BOUND_MARGIN, _SUM_MARGIN, _SHARE_MARGIN = 1e-9, 1e-12, 1e-12
+_LANES = 128  # columns in a tile of tiles_of
+_ROWS = 4  # rows that are compared with a tile at once
+# Margins for rounding:
+_BOUND_MARGIN = 1e-9  # a fraction of a bound
+_SUM_MARGIN = 1e-12  # a fraction of sums that are subtracted
+_SHARE_MARGIN = 1e-12  # by which an interval of shares widens
 # Temperatures of the smoothed dual on some of the points: they start at the largest cost and are divided by _COOLING after
 # every _STEPS steps. They end at _END_BY_VALUE times the dual's value per unit of mass, or at _END_BY_COST times the largest
 # cost, whichever is larger.
-_COOLING, _END_BY_VALUE, _END_BY_COST, _STEPS = 4.0, 0.1, 1e-7, 20
+_COOLING, _STEPS, _END_BY_VALUE, _END_BY_COST = 4.0, 20, 0.1, 1e-7
 # Temperatures on all points, as fractions of the dual's value per unit of mass, and the number of steps at each. The long
 # schedule is for at most _FEW_PAIRS pairs. If the potentials come from the previous problem, the first entry is skipped.
 _SCHEDULE: tuple[tuple[float, int], ...] = ((0.1, 12), (0.03, 12), (0.01, 11))
@@ -77,8 +76,7 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     Returns
     -------
     float array (len(deltas), len(n_clusters))
-        The bounds, in squared units of X. They never rise with delta or with the number of clusters, because the bound of a
-        looser problem also holds for a tighter one.
+        The bounds, in squared units of X. They never rise with delta or with the number of clusters.
 
     Raises
     ------
@@ -87,10 +85,11 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
 
     Notes
     -----
-    The docstring of the module has the proofs. The bounds for delta = 0 do not hold for a clustering that keeps the shares only
-    up to whole instances; for such a clustering, take the bound at its ``delta_min``. Each pair of groups takes about 40 passes
-    of O(n_g n_h d) time for the first delta and about 20 for most others: 7 s and 4 s for 12,332 x 6,688 instances of 10
-    features. O(n d + d^2) memory.
+    The docstring of the module derives the bounds. Those for delta = 0 do not hold for a clustering that keeps the shares
+    only up to whole instances; for such a clustering, take the bound at its ``delta_min``.
+
+    Each pair of groups takes about 40 passes of O(n_g n_h d) time for the first delta and about 20 for most others: 7 s and 4 s
+    for 12,332 x 6,688 instances of 10 features. O(n d + d^2) memory.
     """
     check_same_index(X=X, groups=groups)
     X, ks = np.asarray(X, dtype=np.float64), np.asarray(n_clusters, dtype=np.int64)
@@ -113,7 +112,8 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     X = X / unit
     rows_by_group = [X[codes == code] for code in range(codes.max() + 1)]
     delta_order = np.argsort(delta_values, kind="stable")
-    intervals = [share_intervals(np.bincount(codes) / len(X), delta) for delta in delta_values[delta_order]]
+    shares = np.bincount(codes) / len(X)
+    intervals = [share_intervals(shares, delta) for delta in delta_values[delta_order]]
     group_bounds = np.array([eigenvalue_bounds(rows, ks) for rows in rows_by_group])
     bounds = np.array([(low[:, None] * group_bounds).sum(axis=0) for low, _ in intervals])
     for first, second in combinations(range(len(rows_by_group)), 2):
@@ -121,6 +121,7 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
         column_intervals = [(float(low[first]), float(high[first])) for low, high in intervals]
         bounds += transport_bounds(rows_by_group[first], rows_by_group[second], row_intervals, column_intervals)[:, None]
     bounds = np.maximum(bounds, eigenvalue_bounds(X, ks))
+    # The bound of a looser problem also holds for a tighter one: a smaller delta, or fewer clusters.
     bounds = np.maximum.accumulate(bounds[::-1])[::-1]
     cluster_order = np.argsort(-ks, kind="stable")
     monotone_bounds = np.empty_like(bounds)
@@ -144,9 +145,8 @@ def share_intervals(shares: np.ndarray, delta: float) -> tuple[np.ndarray, np.nd
 def eigenvalue_bounds(X: np.ndarray, n_clusters: np.ndarray) -> np.ndarray:
     """Lower bound on the sum of squared errors of all clusterings of rows (n, d), fair or not, for each number of clusters.
 
-    Let Z be the centred rows and H the normalised indicator vectors of k clusters. The error is |Z|^2 - tr(H'ZZ'H). The span of
-    H contains the constant vector, which Z' maps to 0. So the trace is at most the sum of the k - 1 largest eigenvalues (Ding
-    and He 2004). O(n d^2 + d^3).
+    For k clusters, it is the sum of all eigenvalues of the scatter matrix but the k - 1 largest (Ding and He 2004).
+    O(n d^2 + d^3).
     """
     eigenvalues = scatter_eigenvalues(X)
     tails = np.append(np.cumsum(eigenvalues[::-1])[::-1], 0.0)
@@ -166,10 +166,11 @@ def transport_bounds(
     """Lower bounds on the cost of the cheapest transport between two sets of points, whose masses must lie in intervals.
 
     The points are ``rows`` x_i (m, d) and ``columns`` y_j (n, d). A transport has weights pi_ij >= 0. Its cost is the sum of
-    pi_ij times the squared distance of x_i and y_j. The mass of a point is the sum of its weights. A row interval holds the
-    smallest and the largest mass allowed for every row, and a column interval those for every column. Each row interval and the
-    column interval at the same position make one problem, and the bounds (len(row_intervals),) are one for each problem. The
-    problems are solved in the given order, each starting from the solution of the previous one.
+    pi_ij times the squared distance of x_i and y_j. The mass of a point is the sum of its weights.
+
+    A problem is a row interval and the column interval at the same position. They hold the smallest and the largest mass that a
+    row, or a column, may have. The result (len(row_intervals),) has a bound for each problem. The problems are solved in the
+    given order, each starting from the solution of the previous one.
 
     Notes
     -----
@@ -203,7 +204,7 @@ def transport_bounds(
 
 
 def _best_shift(u: np.ndarray, v: np.ndarray, intervals: Intervals) -> tuple[float, float]:
-    """The best amount to add to u and subtract from v, and the dual's value with it, less a margin for rounding.
+    """The best amount to add to u and subtract from v, and the dual's value with it, minus a margin for rounding.
 
     The dual is concave and piecewise linear in the amount, so it is largest at one of the breakpoints.
     """
@@ -294,7 +295,7 @@ class _Dual:
         return v, value
 
     def make_feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Potentials u and v that satisfy all constraints despite rounding. Raising one noticeably would break a constraint."""
+        """Potentials u and v that satisfy all constraints despite rounding, and are nearly as high as that allows."""
         u = _minima(self.rows, self.columns, v)
         v = _minima(self.columns, self.rows, u)
         largest = self.rows.norms.max() + self.columns.norms.max() + np.abs(u).max() + np.abs(v).max()
@@ -347,14 +348,14 @@ def _smooth_hinge(x: np.ndarray, low: float, high: float, width: float) -> tuple
 
 
 def _offsets(columns: _Points, potentials: np.ndarray) -> np.ndarray:
-    """Squared norms of the columns less their potentials, (T, _LANES). Padding is infinite, so that it is never the minimum."""
+    """Squared norms of the columns minus their potentials, (T, _LANES). Padding is infinite, so it is never the minimum."""
     padded = np.full(len(columns.tiles) * _LANES, np.inf)
     padded[: len(potentials)] = columns.norms - potentials
     return padded.reshape(-1, _LANES)
 
 
 def _minima(rows: _Points, columns: _Points, potentials: np.ndarray) -> np.ndarray:
-    """For each row, the minimum over all columns of the squared distance less the potential of the column."""
+    """For each row, the minimum over all columns of the squared distance minus the potential of the column."""
     minima = np.empty(len(rows.points))
     _min_pass(-2.0 * rows.points, columns.tiles, _offsets(columns, potentials), minima)
     return rows.norms + minima
@@ -369,25 +370,34 @@ def _soft_minima(
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Soft minima, in place of those of :func:`_minima`, and the mass of each column.
+    """Soft minima, smoothed at a temperature, in place of those of :func:`_minima`, and the mass of each column.
 
-    Each row gives the columns a total mass that equals its slope in :func:`_smooth_hinge`.
+    The mass that a row gives to all columns is its slope in :func:`_smooth_hinge`.
     """
     minima, masses = np.empty(len(rows.points)), np.empty((len(columns.tiles), _LANES))
     _soft_pass(
-        *(-2.0 * rows.points, rows.norms, columns.tiles, _offsets(columns, potentials), temperature, len(potentials)),
-        *(low, high, width, minima, masses),
+        -2.0 * rows.points,
+        rows.norms,
+        columns.tiles,
+        _offsets(columns, potentials),
+        temperature,
+        len(potentials),
+        low,
+        high,
+        width,
+        minima,
+        masses,
     )
     return minima, masses.ravel()[: len(potentials)]
 
 
 @inner
 def _reduced_costs(rows, first, tile, offsets, out, begin):
-    """Write offset plus inner product, for four rows from ``first`` on and all columns of a tile (d, _LANES).
+    """Write offset plus inner product of _ROWS rows, from ``first`` on, and all columns of a tile (d, _LANES).
 
     The results go to the columns of ``out`` from ``begin`` on.
     """
-    # Taking two features at a time halves the loads and stores of the sums. If their number is odd, the first is taken alone.
+    # Pairs of features halve the loads and stores of the sums. If their number is odd, the first is taken alone.
     n, odd = len(rows), len(tile) % 2
     for q in range(_ROWS):
         row, sums = rows[min(first + q, n - 1)], out[q, begin : begin + _LANES]
@@ -401,7 +411,7 @@ def _reduced_costs(rows, first, tile, offsets, out, begin):
 
 @inner
 def _min_of_lanes(values, work):
-    """The smallest of _LANES values, by halving their number in rounds: no comparison in a round waits for another."""
+    """The smallest of _LANES values. Halving their number in rounds lets the comparisons of a round run at once."""
     half = _LANES // 2
     for j in range(half):
         a, b = values[j], values[j + half]

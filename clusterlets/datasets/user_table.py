@@ -106,7 +106,8 @@ def read(
         columns, labels, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
         for name, cells in labels.items():
             _check_sensitive(f"{path.name}, column {name!r}:", cells)
-        text_columns, remarks_on_columns = [], []
+        text_columns: list[str] = []
+        remarks_on_columns: list[str] = []
         if features == NUMERIC:
             columns, text_columns, remarks_on_columns = _choose_features(path.name, columns, reason_to_skip)
         X = _all_values(columns, prefix, advice)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clusterlets.algorithms.limits import exact
+from clusterlets.algorithms.limits import exact_fraction
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import COMPILED, STRICT, Integer, Method, Parameter, Real
 
@@ -17,7 +17,7 @@ def _exact(value):
     if isinstance(value, bool) or (isinstance(value, str) and "_" in value):  # Python would read 0.0_2 as 0.02
         return None
     try:
-        return exact(value)
+        return exact_fraction(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         return None
 

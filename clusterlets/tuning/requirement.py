@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clusterlets.algorithms.limits import Limit, exact, limit_rows, products
+from clusterlets.algorithms.limits import Limit, exact_fraction, limit_rows, products
 from clusterlets.estimators.groups import column_names
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.grid.cells import in_words
@@ -149,4 +149,4 @@ class Requirement:
 
 
 def _capped_product(number: float | str | Fraction, multiple: float) -> float:
-    return min(1.0, float(exact(number) * Fraction(multiple)))
+    return min(1.0, float(exact_fraction(number) * Fraction(multiple)))

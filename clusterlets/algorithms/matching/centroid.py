@@ -1,13 +1,14 @@
 """The centroid matcher C: the best of many random partitions (paper, section "Centroid Matcher", equation 1).
 
 Only the silhouette of a partition and its largest deviation matter. So one pass over the samples keeps the partitions that no
-other sample beats in both, and this Pareto front serves every omega. All partitions are first scored in bulk in single
-precision, with a bound on the error. The partitions that may be on the front are then scored exactly. So the front depends
-neither on the order of sums in a matrix product nor on the number of threads.
+other sample beats in both, and this Pareto front serves every omega.
+
+All partitions are first scored in bulk, in single precision and with a bound on the error. Those that may be on the front are
+then scored exactly. So the front depends neither on the order of sums in a matrix product nor on the number of threads.
 
 The clusters of a partition are called blocks here. Arrays over S partitions of N clusterlets into B blocks have the partitions
-along the last axis: ``labels`` (N, S), ``members`` (B, N, S). Partitions are selected by ``compress``. Its result is contiguous
-in memory, unlike that of ``[:, mask]``, and this makes the code that follows several times faster.
+along the last axis: ``labels`` (N, S), ``members`` (B, N, S). Partitions are selected by ``compress``, because its result is
+contiguous in memory, unlike that of ``[:, mask]``, and so several times faster to work with.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,8 +22,8 @@ from clusterlets.algorithms.centroids import centroid_distances, members_of, ord
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import deviations
 
-#: Numbers of samples whose block sizes are drawn at once, and whose clusterlets are dealt to blocks at once. Both affect the
-#: random stream.
+#: Samples whose block sizes are drawn at once, and samples whose clusterlets are dealt to blocks at once. Both numbers affect
+#: the random stream.
 _DRAWN_AT_ONCE, _DEALT_AT_ONCE = 2**18, 2**14
 #: Labels (clusterlets times partitions) scored at once: few enough for their distances to fit into the processor's caches.
 _LABELS_SCORED_AT_ONCE = 2**15
@@ -89,10 +90,10 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
           so that no partition is valid.
         - ``sampled``: block by block, a size was drawn uniformly from 2..N-1, and the block was filled with that many of the
           remaining clusterlets, chosen at random, or with all of them if fewer remained.
-        - ``constructed``: fewer than one sample in 100 was valid, as happens with many groups. So block sizes were drawn for
-          ``sample_size`` partitions. Those that would leave a single clusterlet were dropped. The others have as many blocks as
-          sizes were drawn, but at most as many as the rarest group has clusterlets. Of each group, every block got one random
-          clusterlet, and the other clusterlets went into random blocks.
+        - ``constructed``: fewer than one sample in 100 was valid, as happens with many groups. So block sizes were drawn again,
+          but used only for the number of blocks: at most as many as the smallest group has clusterlets. Partitions whose last
+          block would have a single clusterlet were dropped. Of each group, every block got one random clusterlet, and the other
+          clusterlets went into random blocks.
 
     Notes
     -----
@@ -102,8 +103,8 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     from threadpoolctl import threadpool_limits  # imported late: reading a front must not need it
 
     search, group_sizes = _Search(clusterlets), np.count_nonzero(clusterlets.counts, axis=0)
-    # The products are small, so a second thread would cost more than it saves. The limit applies to the whole process:
-    # without the lock, two threads that set and reset it in turn could leave it set.
+    # The products are small, so a second thread would cost more than it saves. The limit applies to the whole process. Without
+    # the lock, two threads could leave it set.
     with _LIMITED, threadpool_limits(limits=1):
         if group_sizes.min() < 2:
             return search.front([], "enumerated")
@@ -165,11 +166,10 @@ class _Search:
     def slack(self) -> float:
         """Bound on the error of a bulk silhouette.
 
-        Let u be the unit roundoff, so eps is 2 u. The mean distance of a clusterlet to a block divides a sum of up to N
-        distances, each rounded once, by a size. Its relative error is at most (N + 4) u in any order of summation. A silhouette
-        is (b - a) / max(a, b) with two such means, so its error is at most 3 (N + 4) u, and the mean of N silhouettes adds at
-        most N u. Twice the sum of these bounds also covers terms of second order. The last term of the result covers the
-        rounding of the exact score that the bulk score is compared with.
+        Let u be the unit roundoff, so eps is 2 u. A mean of up to N distances, each rounded once, has a relative error of at
+        most (N + 4) u in any order of summation. A silhouette is (b - a) / max(a, b) with two such means, so its error is at
+        most 3 (N + 4) u. The mean of N silhouettes adds at most N u. Twice the sum of these bounds also covers terms of second
+        order. The step covers the rounding of the exact score that the bulk score is compared with.
         """
         return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk_dtype).eps) + 1 / _STEPS
 
@@ -181,24 +181,24 @@ class _Search:
             front = self._merge(front, batch)
         return front
 
-    def _merge(self, front: ParetoFront, labels: np.ndarray) -> ParetoFront:
-        """The front after adding the valid partitions ``labels`` (N, S)."""
-        n_valid = front.n_valid + labels.shape[1]
-        silhouette, deviation = self._bulk_scores(labels)
-        promising = np.flatnonzero(~self._certainly_beaten(front, silhouette, deviation))
+    def _merge(self, front: ParetoFront, batch: np.ndarray) -> ParetoFront:
+        """The front after adding the valid partitions with the labels ``batch`` (N, S)."""
+        n_valid = front.n_valid + batch.shape[1]
+        bulk_silhouette, batch_deviation = self._bulk_scores(batch)
+        promising = np.flatnonzero(~self._certainly_beaten(front, bulk_silhouette, batch_deviation))
         if len(promising) == 0:
             return replace(front, n_valid=n_valid)
-        candidates = _canonical(labels[:, promising])
+        candidates = _canonical(batch[:, promising])
         labels = np.concatenate([front.labels, candidates.T])
         silhouette = np.concatenate([front.silhouette, self._exact_silhouettes(candidates)])
-        deviation = np.concatenate([front.deviation, deviation[promising]])
+        deviation = np.concatenate([front.deviation, batch_deviation[promising]])
         order = np.lexsort((*labels.T[::-1], -silhouette, deviation))
         best_before = np.maximum.accumulate(np.append(-np.inf, silhouette[order]))[:-1]
         unbeaten = order[silhouette[order] > best_before]
         return ParetoFront(labels[unbeaten], silhouette[unbeaten], deviation[unbeaten], front.drawn, n_valid)
 
     def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Silhouettes (S,), wrong by at most ``slack``, and exact largest deviations (S,), which only sum whole numbers."""
+        """Silhouettes (S,), with an error of at most ``slack``, and largest deviations (S,), which are exact."""
         distances: np.ndarray = self.distances.astype(self.bulk_dtype)
         counts: np.ndarray = self.counts.T.astype(self.bulk_dtype)
         totals = self.counts.sum(axis=0)
@@ -220,8 +220,7 @@ class _Search:
         """Whether each partition (S,) certainly has a lower silhouette than another partition that deviates no more.
 
         The other partition is on the front or one of the S partitions. The margin exceeds the errors of the scores, so no
-        partition that belongs on the front is dropped. The exact scores then give the same front however the bulk scores were
-        rounded.
+        partition that belongs on the front is dropped.
         """
         best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
         beaten = best_on_front > silhouette + self.slack

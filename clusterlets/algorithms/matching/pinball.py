@@ -42,11 +42,11 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
 
 
 def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
-    """Balance pinball matcher (B): visit the groups in turn, and add the one with the lowest deviation (Algorithm 2).
+    """Balance pinball matcher (B): visit the groups in turn, and add the clusterlet with the lowest deviation (Algorithm 2).
 
-    Works like :func:`match_distance`, but compares deviations from the dataset instead of distances: the deviation of each
-    candidate joined with the clusterlet added last (``scope="last"``), or with the whole cluster (``scope="cluster"``).
-    O(hops * K^2 * N^2) time and O(N^2 K) memory. Equal deviations tie, and ties go to the lower index.
+    Works like :func:`match_distance`, but the cost of a candidate is the deviation of its union with the clusterlet added last
+    (``scope="last"``), or with the whole cluster (``scope="cluster"``), from the dataset. O(hops * K^2 * N^2) time and
+    O(N^2 K) memory. Equal deviations tie, and ties go to the lower index.
     """
     counts = clusterlets.counts
 
@@ -69,10 +69,11 @@ def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
     """Grow a cluster from every clusterlet of group 0, then from each clusterlet of the other groups that is in no cluster yet.
 
     Candidates are compared with the cluster's reference: the clusterlet added last, or the whole cluster. ``cost(sums,
-    is_inside, candidates)`` returns the costs (m, c) of c candidates for m clusters, where ``sums`` (m, F) are the ``features``
-    (N, F) summed over each reference, and ``is_inside`` (m, c) says whether the reference contains the candidate. Clusters that
-    start from a group other than 0 make ``fewer_later_hops`` fewer hops, but at least one. The other parameters, and the result
-    (C, N), are those of :func:`match_distance`.
+    is_inside, candidates)`` returns the costs (m, c) of c candidates for m clusters. There, ``sums`` (m, F) are the
+    ``features`` (N, F) summed over each reference, and ``is_inside`` (m, c) says whether the reference contains the candidate.
+
+    Clusters that start from a group other than 0 make ``fewer_later_hops`` fewer hops, but at least one. The other parameters,
+    and the result (C, N), are those of :func:`match_distance`.
     """
     # Every pair of hops reaches a new clusterlet or closes a cycle, so no cluster grows after N pairs of hops.
     hops = min(hops, 2 * len(clusterlets))
@@ -130,8 +131,8 @@ def match_greedy_distance(
     random_state : numpy.random.Generator
         Draws one permutation of the N clusterlets. Each cluster starts with the next unused clusterlet of this permutation.
     scope : {"cluster", "last"}
-        "cluster" measures distances to the mean of the cluster's centroids, weighted by size. "last" measures distances to the
-        clusterlet added last, as the paper's text says.
+        What distances are measured to: "cluster" is the mean of the cluster's instances, and "last" is the clusterlet added
+        last, as the paper's text says.
 
     Returns
     -------
@@ -140,9 +141,9 @@ def match_greedy_distance(
 
     Notes
     -----
-    The first clusterlet that can join always does. A later one joins only if its distance is not above the distance at which
-    the previous one joined. Otherwise the cluster is finished. Ties go to the lower index. O(N^2 d) time, O(N d) memory.
-    Paper, section "Pinball Matchers".
+    The nearest candidate always joins a cluster of one clusterlet. Later, it joins only if its distance is not above the
+    distance at which the previous one joined. Otherwise the cluster is finished. Ties go to the lower index. O(N^2 d) time,
+    O(N d) memory. Paper, section "Pinball Matchers".
     """
     group, sizes, centroids = clusterlets.group, clusterlets.sizes, clusterlets.centroids
 
@@ -165,11 +166,10 @@ def match_greedy_balance(
 ) -> np.ndarray:
     """Greedy balance matcher (G-B, crisp): add the unused clusterlet, of any group, that gives the lowest deviation.
 
-    Works like :func:`match_greedy_distance`, but compares deviations from the dataset instead of distances: the deviation of
-    each candidate joined with the cluster (``scope="cluster"``), or with the clusterlet added last (``scope="last"``). Of
-    candidates with equal deviations, the one whose union has the lower Kullback-Leibler divergence from the dataset wins, then
-    the lower index. A clusterlet joins only if the deviation of the whole cluster does not rise. Otherwise the cluster is
-    finished. O(N^2 K) time.
+    Works like :func:`match_greedy_distance`, but the cost of a candidate is the deviation of its union with the cluster
+    (``scope="cluster"``), or with the clusterlet added last (``scope="last"``), from the dataset. If deviations are equal, the
+    union with the lower Kullback-Leibler divergence from the dataset wins, then the lower index. A clusterlet joins only if the
+    deviation of the whole cluster does not rise. Otherwise the cluster is finished. O(N^2 K) time.
     """
     counts, totals = clusterlets.counts, clusterlets.group_counts
 
@@ -189,9 +189,9 @@ def match_greedy_balance(
 def match_greedy(n_clusterlets, hops, random_state, choose, first_level=lambda start: np.inf):
     """Crisp clusters (C, N), grown one after the other until every clusterlet is used.
 
-    The level of a cluster is a cost that must not rise when a clusterlet joins. ``choose(cluster, unused)`` chooses one from
-    the array ``unused`` and returns it with the level that the cluster would then have, or returns None if none can join.
-    ``first_level([start])`` returns the level of a cluster that has only the clusterlet ``start``. At most ``hops`` join it.
+    The level of a cluster is a cost that must not rise when a clusterlet joins. ``choose(cluster, unused)`` returns one of the
+    array ``unused`` with the level that the cluster would then have, or None if no clusterlet can join.
+    ``first_level([start])`` is the level of a cluster that has only the clusterlet ``start``. At most ``hops`` join it.
     """
     unused = np.ones(n_clusterlets, dtype=bool)
     clusters = []
@@ -207,10 +207,7 @@ def match_greedy(n_clusterlets, hops, random_state, choose, first_level=lambda s
 
 
 def _grow_greedily(cluster, unused, hops, choose, level):
-    """The cluster (list of indices), which has the given level, with all clusterlets that join it.
-
-    These are removed from ``unused``, a mask (N,).
-    """
+    """The cluster, a list of indices, with all clusterlets that join it. These are removed from ``unused``, a mask (N,)."""
     for _ in range(hops):
         choice = choose(cluster, np.flatnonzero(unused)) if unused.any() else None
         if choice is None or choice[1] > level * (1 + TIE):

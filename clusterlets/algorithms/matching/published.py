@@ -2,12 +2,13 @@
 
 This module was written from a description of what the published code does, and compared with it only by input and output
 (``benchmarks/authors``). The published code takes exactly two groups. To cluster any table, this module treats all further
-groups as the second one in G-D, and computes costs for each pair of groups in B. The matchers in
-:mod:`clusterlets.algorithms.matching.pinball` follow the paper's text. The published code differs from the text as follows:
+groups as the second one in G-D, and computes costs for each pair of groups in B.
+
+The published code differs from the paper's text, which :mod:`clusterlets.algorithms.matching.pinball` follows:
 
 - D and B: clusters that start from another group than the first make one hop fewer, but at least one.
-- B: the cost of clusterlet number a of the first group with number b of the second is computed only if a <= b. If a > b, the
-  cost of number b of the first group with number a of the second is used instead, although this is a different pair.
+- B: let (a, b) be the pair of clusterlet number a of the first group and number b of the second. Its cost is computed only if
+  a <= b. If a > b, the cost of (b, a) is used instead, although this is a different pair.
 - B and G-B: the cost is the Kullback-Leibler divergence of the dataset from the union, not the deviation.
 - G-D: the nearest clusterlet is found in one list, but its index is used in another list, so almost any clusterlet may join.
 """
@@ -29,8 +30,8 @@ def match_distance(clusterlets: Clusterlets, hops: int) -> np.ndarray:
 def match_balance(clusterlets: Clusterlets, hops: int) -> np.ndarray:
     """B as published: bool array (C, N); arguments and complexity as in :func:`pinball.match_balance`.
 
-    If a group has fewer clusterlets than an earlier one, the published code fails. Here, a pair (a, b) keeps its own cost
-    if there is no pair (b, a) whose cost it could get.
+    If a group has fewer clusterlets than an earlier one, the published code fails. Here, a pair (a, b) keeps its own cost if
+    there is no pair (b, a).
     """
     return match_pinball(clusterlets, hops, "last", _mirrored_costs(clusterlets), summed_cost, fewer_later_hops=1)
 
@@ -66,10 +67,9 @@ def match_greedy_distance(clusterlets: Clusterlets, hops: int, random_state: np.
     """G-D as published: bool array (C, N); arguments and complexity as in :func:`pinball.match_greedy_distance`.
 
     The unused clusterlets form two lists, one of the first group and one of all other groups. The centre of the cluster is put
-    at the head of the list to which the cluster's largest group belongs. The published code finds the member of the second list
-    that is nearest to the *first* member of the first list. It then uses that member's index in the second list to choose
-    from the list of all unused clusterlets. Here, if one of the two lists is empty, the first unused clusterlet is chosen, at
-    an infinite distance.
+    at the head of the list of the cluster's largest group. The published code finds the member of the second list that is
+    nearest to the first member of the first list. It then uses that member's index in the list of all unused clusterlets.
+    Here, if one of the two lists is empty, the first unused clusterlet is chosen, at an infinite distance.
     """
     group, centroids = clusterlets.group, clusterlets.centroids
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.count_moves import move_counts
-from clusterlets.algorithms.fair_assignment import share_bounds, whole_counts
+from clusterlets.algorithms.fair_assignment import round_within_bounds, share_bounds
 from clusterlets.algorithms.transport import transport_groups
 
 KINDS = ["plain", "few values", "equal", "apart"]
@@ -25,7 +25,7 @@ def problem(seed, n, k, n_groups, kind, delta):
         costs += 9 * (cheap_clusters[:, None] != np.arange(k))
     low, high = share_bounds(groups, delta)
     totals = np.bincount(groups)
-    counts, _ = whole_counts(rng.dirichlet(np.ones(k), size=n_groups) * totals[:, None], low, high, totals)
+    counts, _ = round_within_bounds(rng.dirichlet(np.ones(k), size=n_groups) * totals[:, None], low, high, totals)
     return costs, groups, transport_groups(costs, groups, counts), low, high
 
 

@@ -10,7 +10,7 @@ from fair_tables import cost_of, counts_of, is_fair, lowest_cost, squared_distan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterlets.algorithms.fair_assignment import balance_bounds, fair_assignment, share_bounds, whole_counts
+from clusterlets.algorithms.fair_assignment import balance_bounds, fair_assignment, round_within_bounds, share_bounds
 from clusterlets.algorithms.limits import largest_deviation
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
@@ -148,7 +148,7 @@ class TestWholeCounts:
             "concentrated": np.eye(k)[np.zeros(n_groups, int)],
             "nothing": np.zeros((n_groups, k)),
         }[kind]
-        counts, _ = whole_counts(fractions * totals[:, None], low, high, totals)
+        counts, _ = round_within_bounds(fractions * totals[:, None], low, high, totals)
         sizes = counts.sum(axis=0)
         assert counts.dtype == np.int64 and np.array_equal(counts.sum(axis=1), totals) and (sizes >= 1).all()
         assert (counts >= np.floor(low[:, None] * sizes + 1e-9)).all()
@@ -157,7 +157,9 @@ class TestWholeCounts:
     def test_only_clusters_whose_size_rules_out_the_bounds_break_them(self):
         """Each group must make up half of every cluster. This is possible with four or ten instances, but not with three."""
         low = high = np.array([0.5, 0.5])
-        counts, is_strict = whole_counts(np.array([[1.5, 2.5, 4.5], [1.5, 1.5, 5.5]]), low, high, np.array([9, 8]), strict=True)
+        counts, is_strict = round_within_bounds(
+            np.array([[1.5, 2.5, 4.5], [1.5, 1.5, 5.5]]), low, high, np.array([9, 8]), strict=True
+        )
         assert counts.sum(axis=0).tolist() == [3, 4, 10] and is_strict.tolist() == [False, True, True]
         assert counts[:, 1:].tolist() == [[2, 5], [2, 5]] and sorted(counts[:, 0]) == [1, 2]
 
@@ -167,7 +169,9 @@ class TestWholeCounts:
         rng = np.random.default_rng(seed)
         totals = rng.integers(k, 60, size=2)
         low, high = balance_bounds(np.repeat([0, 1], totals), balance * totals.min() / totals.max())
-        counts, is_strict = whole_counts(rng.dirichlet(np.ones(k), size=2) * totals[:, None], low, high, totals, strict=True)
+        counts, is_strict = round_within_bounds(
+            rng.dirichlet(np.ones(k), size=2) * totals[:, None], low, high, totals, strict=True
+        )
         sizes = counts.sum(axis=0)
         assert np.array_equal(counts.sum(axis=1), totals)
         strict_counts, strict_sizes = counts[:, is_strict], sizes[is_strict]

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, kron
 
 import clusterlets.algorithms.fair_dual as module
-from clusterlets.algorithms.fair_assignment import share_bounds, whole_slack
+from clusterlets.algorithms.fair_assignment import share_bounds, slack_for_whole_counts
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 
 KINDS = ["plain", "duplicates", "apart", "offset", "equal"]
@@ -58,7 +58,7 @@ def bound_and_optimum(costs, groups, delta, slack):
 )
 def test_the_bound_is_never_above_the_optimum_and_hardly_below(seed, n, k, n_groups, kind, delta, is_exact):
     costs, groups = problem(seed, n, k, n_groups, kind)
-    bound, optimum = bound_and_optimum(costs, groups, delta, 0.0 if is_exact else whole_slack(n, delta))
+    bound, optimum = bound_and_optimum(costs, groups, delta, 0.0 if is_exact else slack_for_whole_counts(n, delta))
     assert bound <= optimum * (1 + 1e-9) + 1e-9
     assert bound >= optimum - 0.05 * abs(optimum) - 1e-9  # a wide margin, because small tables are the hardest
 
@@ -68,7 +68,7 @@ def test_the_bound_is_never_above_the_optimum_and_hardly_below(seed, n, k, n_gro
 def test_the_bound_is_within_a_thousandth_of_the_optimum(kind, n_groups, delta):
     for seed in range(1, 4):
         costs, groups = problem(seed, 500, 6, n_groups, kind)
-        bound, optimum = bound_and_optimum(costs, groups, delta, whole_slack(500, delta))
+        bound, optimum = bound_and_optimum(costs, groups, delta, slack_for_whole_counts(500, delta))
         assert optimum * (1 - 1e-3) <= bound <= optimum * (1 + 1e-9)
 
 

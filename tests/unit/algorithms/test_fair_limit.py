@@ -13,7 +13,7 @@ from clusterlets.algorithms.frac import rows_for_new
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.algorithms.limits import (
     deviation_limits,
-    exact,
+    exact_fraction,
     largest_deviation,
     levels_of_groups,
     limit_rows,
@@ -30,10 +30,10 @@ def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **optio
     ``columns`` has the levels of the groups in each sensitive column. By default, every group is a level of a single column.
     """
     levels, _ = levels_of_groups(columns or [list(range(groups.max() + 1))])
-    limits = deviation_limits(levels, np.bincount(groups), [exact(limit)] * levels.shape[1])
+    limits = deviation_limits(levels, np.bincount(groups), [exact_fraction(limit)] * levels.shape[1])
     result = fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels, least_size, **options)
     counts = counts_of(result.labels, groups, k)
-    assert largest_deviation(counts, levels) <= exact(limit) and counts.sum(axis=0).min() >= least_size
+    assert largest_deviation(counts, levels) <= exact_fraction(limit) and counts.sum(axis=0).min() >= least_size
     assert result.inertia == pytest.approx(sse(X, result.labels), abs=1e-9)
     return result
 
@@ -132,7 +132,7 @@ def test_the_same_seed_gives_the_same_labels_and_max_seconds_ends_the_search():
 def test_bounds_that_exclude_the_shares_of_the_whole_table_are_infeasible(bounds, k):
     """Each group is half of the table, and the bounds exclude this share."""
     X, groups = np.random.default_rng(0).normal(size=(20, 2)), np.repeat([0, 1], 10)
-    limits = share_limits(0, {0: tuple(map(exact, bounds))})
+    limits = share_limits(0, {0: tuple(map(exact_fraction, bounds))})
     with pytest.raises(NoClusteringError, match="even one cluster of all rows breaks them") as error:
         fair_limit(X, groups, k, np.random.default_rng(0), limits, np.arange(2)[:, None])
     assert error.value.status == "infeasible"

@@ -133,18 +133,18 @@ def test_each_candidate_gets_the_distances_to_the_nearest_centre_with_it_and_the
     rows, tiles = rows_and_tiles(n, 3)
     distances = np.random.default_rng(1).exponential(size=n)
     centres = np.random.default_rng(2).normal(size=(n_candidates, 3))
-    lowered_distances, potentials = np.full((n_candidates, n), -1.0), np.full(n_candidates, -1.0)
-    candidate_distances(tiles, centres, distances, lowered_distances, potentials)
-    assert np.array_equal(lowered_distances, np.minimum(distances, plain_squared_distances(centres, rows)))
+    new_distances, totals = np.full((n_candidates, n), -1.0), np.full(n_candidates, -1.0)
+    candidate_distances(tiles, centres, distances, new_distances, totals)
+    assert np.array_equal(new_distances, np.minimum(distances, plain_squared_distances(centres, rows)))
     # The kernel first adds the distances in each lane, and then the sums of the lanes.
-    for row, potential in zip(lowered_distances, potentials):
+    for row, total in zip(new_distances, totals):
         lane_sums = [0.0] * LANES
         for index, value in enumerate(row.tolist()):
             lane_sums[index % LANES] += value
-        total = 0.0
+        expected = 0.0
         for lane_sum in lane_sums:
-            total += lane_sum
-        assert potential == total
+            expected += lane_sum
+        assert total == expected
 
 
 def test_sums_sizes_and_inertia_of_labels_equal_those_worked_out_by_hand():

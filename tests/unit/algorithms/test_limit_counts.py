@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clusterlets.algorithms.limit_counts import clusters_at_most, feasible_counts, most_clusters
 from clusterlets.algorithms.limits import (
     deviation_limits,
-    exact,
+    exact_fraction,
     fraction_below,
     largest_deviation,
     levels_of_groups,
@@ -47,8 +47,9 @@ def test_the_fraction_below_is_the_largest_of_all_candidates(number, max_denomin
 
 
 def test_a_float_is_read_as_its_shortest_decimal():
-    assert exact(0.03) == exact("0.03") == exact("3/100") == Fraction(3, 100) > Fraction(0.03) - Fraction(1, 10**20)
-    assert exact(np.float64(0.1)) == Fraction(1, 10) and exact(1) == 1
+    assert exact_fraction(0.03) == exact_fraction("0.03") == exact_fraction("3/100") == Fraction(3, 100)
+    assert Fraction(0.03) < Fraction(3, 100)
+    assert exact_fraction(np.float64(0.1)) == Fraction(1, 10) and exact_fraction(1) == 1
 
 
 @settings(max_examples=60, deadline=None)
@@ -62,7 +63,7 @@ def test_a_cluster_satisfies_the_constraints_if_and_only_if_it_keeps_the_limits(
     def keeps(limits):
         return (limit_rows(limits, levels, totals) @ clusters <= 0).all(axis=0)
 
-    keeps_deviations = keeps(deviation_limits(levels, totals, [exact(limit), exact("0.3")]))
+    keeps_deviations = keeps(deviation_limits(levels, totals, [exact_fraction(limit), exact_fraction("0.3")]))
     keeps_ratio = keeps(ratio_limits(levels, totals, [Fraction(0), ratio]))
     keeps_share = keeps(share_limits(1, {0: (min_share, max_share)}))
     for i, counts in enumerate(clusters.T):
@@ -70,7 +71,7 @@ def test_a_cluster_satisfies_the_constraints_if_and_only_if_it_keeps_the_limits(
         assert keeps_ratio[i] == (min(fractions) >= ratio * max(fractions))
         if counts.any():
             deviations = [largest_deviation(counts[:, None], levels[:, [column]], totals) for column in (0, 1)]
-            assert keeps_deviations[i] == (deviations[0] <= exact(limit) and deviations[1] <= exact("0.3"))
+            assert keeps_deviations[i] == (deviations[0] <= exact_fraction(limit) and deviations[1] <= exact_fraction("0.3"))
             assert keeps_share[i] == (min_share <= Fraction(int(counts[0]), int(counts.sum())) <= max_share)
 
 
@@ -86,7 +87,7 @@ def test_counts_keep_the_limits_or_are_proved_not_to_exist(totals, limit, k, lea
     totals = np.array(totals)
     target_counts = np.array([[data.draw(st.floats(0, 5)) for _ in range(k)] for _ in totals])
     levels, _ = levels_of_groups([list(range(len(totals)))])
-    constraints = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
+    constraints = limit_rows(deviation_limits(levels, totals, [exact_fraction(limit)]), levels, totals)
     clusters = all_clusters_up_to(totals)
     allowed = clusters.T[(clusters.sum(axis=0) >= least_size) & (constraints @ clusters <= 0).all(axis=0)]
     most, cluster_counts = most_clusters(totals, constraints, least_size)
@@ -115,5 +116,5 @@ def test_the_bound_on_the_number_of_clusters_is_the_one_worked_out_by_hand(total
     """
     totals = np.array(totals)
     levels = np.arange(len(totals))[:, None]
-    constraints = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
+    constraints = limit_rows(deviation_limits(levels, totals, [exact_fraction(limit)]), levels, totals)
     assert clusters_at_most(totals, constraints, 1) == most

@@ -115,13 +115,13 @@ def test_no_step_raises_the_objective(common_steps, lipschitz, monkeypatch):
     monkeypatch.setattr(module, "_COMMON_STEPS", common_steps)
     rng = np.random.default_rng(1)
     costs, groups = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60])
-    values, original_lower = [], module._Problem._lower
+    values, original_lower = [], module._Problem._lower_objective
 
     def recorded_lower(*arguments):
         values.append(original_lower(*arguments))
         return values[-1]
 
-    monkeypatch.setattr(module._Problem, "_lower", recorded_lower)
+    monkeypatch.setattr(module._Problem, "_lower_objective", recorded_lower)
     problem = module._Problem(groups, 5, 300.0, lipschitz)
     final_objective, labels, warning = problem.settle(costs)
     assert problem.has_own_constants == (common_steps == 0) and warning == ""
