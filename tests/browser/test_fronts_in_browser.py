@@ -5,11 +5,12 @@ from itertools import combinations
 
 import pytest
 
+TIP = "document.querySelector('.tip')"
 ROWS = "[...document.querySelectorAll('#points tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
 # The bounding box of a name: left, top, width, height.
 BOX = "(({x, y, width, height}) => [x, y, width, height])(name.getBBox())"
 BOXES = f"[...document.querySelectorAll('.plot .name')].map(name => {BOX})"
-# The columns of the table.
+# Indices of the table's columns.
 METHOD, PRICE, DEVIATION, KEEPS, ON_FRONT, PARAMETERS, CLUSTERS = range(7)
 
 
@@ -26,8 +27,8 @@ def count_elements(page, selector):
     return page.run(f"document.querySelectorAll({json.dumps(selector)}).length")
 
 
-def option_texts(page, name):
-    return page.run(f"[...document.querySelector('.choices').{name}.options].map(option => option.text)")
+def option_texts(page, menu):
+    return page.run(f"[...document.querySelector('.choices').{menu}.options].map(option => option.text)")
 
 
 @pytest.mark.parametrize("width", [1400, 390])
@@ -64,26 +65,22 @@ def test_the_front_has_the_unbeaten_points_within_the_limit(results, show):
             assert (row[ON_FRONT] == "yes") == (deviation < lowest_deviation) or deviation == pytest.approx(lowest_deviation)
             lowest_deviation = min(lowest_deviation, deviation)
         assert all(row[ON_FRONT] == "no" for row in rows if row[KEEPS] == "no")
-        assert f"{len(rows_within_limit) or 'None'} of {len(rows)} points" in page.run(
-            "document.querySelector('.answer').textContent"
-        )
+        answer = page.run("document.querySelector('.answer').textContent")
+        assert f"{len(rows_within_limit) or 'None'} of {len(rows)} points" in answer
 
 
 def test_pointing_at_a_mark_shows_its_method_and_scores(results, show):
     page = show(results / "fronts.html")
-    assert not page.run("document.querySelector('.tip').checkVisibility()")
-    x, y = page.run(
-        "(({x, y, width, height}) => [x + width / 2, y + height / 2])([...document.querySelectorAll('.plot .front')].at(-1)"
-        ".getBoundingClientRect())"
-    )
-    page.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-    text = page.run("document.querySelector('.tip').checkVisibility() && document.querySelector('.tip').textContent")
+    assert not page.run(f"{TIP}.checkVisibility()")
+    page.move_mouse(*page.middle_of("[...document.querySelectorAll('.plot .front')].at(-1)"))
+    assert page.run(f"{TIP}.checkVisibility()")
+    text = page.run(f"{TIP}.textContent")
     front = [row for row in page.run(ROWS) if row[ON_FRONT] == "yes"]
     row = next(row for row in front if f"price {row[PRICE]}" in text)
     assert text.startswith(row[METHOD]) and (row[PARAMETERS] in ("–", "") or row[PARAMETERS] in text)
     assert f"largest deviation {row[DEVIATION]}" in text and "keeps the limit" in text
-    page.send("Input.dispatchMouseEvent", type="mouseMoved", x=5, y=5)
-    assert not page.run("document.querySelector('.tip').checkVisibility()")
+    page.move_mouse(5, 5)
+    assert not page.run(f"{TIP}.checkVisibility()")
 
 
 def test_the_table_sorts_and_choosing_another_block_restores_the_original_order(results, show):

@@ -26,9 +26,9 @@ def toy(tmp_path, monkeypatch):
 
 @pytest.fixture
 def toy_of_two_files(tmp_path, monkeypatch):
-    toy_of_two_files = Toy(tmp_path, ADULT, "adult")
-    monkeypatch.setattr(catalogue, "_catalogue", lambda: toy_of_two_files.catalogue)
-    return toy_of_two_files
+    toy = Toy(tmp_path, ADULT, "adult")
+    monkeypatch.setattr(catalogue, "_catalogue", lambda: toy.catalogue)
+    return toy
 
 
 @pytest.fixture(autouse=True)
