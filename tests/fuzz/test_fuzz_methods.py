@@ -1,7 +1,11 @@
-"""Fuzz tests of users' methods, as Python files and as command lines: a valid clustering, or a refusal and no output file."""
+"""Fuzz tests of users' methods, given as Python files and as command lines.
+
+Each gives a valid clustering, or is refused and leaves no output file.
+"""
 
 import csv
 import itertools
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -173,32 +177,26 @@ def check_command(example):
             labels = load({"name": "mine", **config["grids"]["mine"]})().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
             assert labels.tolist() == [0] * N_ROWS
             *arguments, table, _ = Path("arguments").read_text().split("\0")[:-1]
-            values = {**{name: as_yaml(value) for name, value in point.items()}, "k": "3"}
+            values = {**{name: as_text(value) for name, value in point.items()}, "k": "3"}
             assert arguments == expected_arguments(example["words"], values) and table.endswith("/table.csv")
             calls.append(arguments)
         assert all(first != second for first, second in itertools.combinations(calls, 2)), "two configurations are one run"
         assert not Path("hit").exists()
 
 
-def as_yaml(value):
-    """The value of a parameter as YAML writes it."""
+def as_text(value):
+    """The value of a parameter as a command gets it: as YAML writes it, but with 1e+300 and not 1.0e+300."""
     return value if isinstance(value, str) else yaml.safe_dump(value).split("\n")[0].replace("1.0e", "1e")
 
 
 def expected_arguments(words, values):
     """The arguments of the command, with ``{seed}`` and each ``{name}`` in ``values`` replaced. Braces in a value stay."""
-    seed = str(int(np.random.default_rng(0).integers(2**31)))
-    return [_fill_in(word, {**values, "seed": seed}) for word in shlex.split(" ".join(words))]
+    replacements = {**values, "seed": str(int(np.random.default_rng(0).integers(2**31)))}
 
+    def replacement(placeholder):
+        return replacements.get(placeholder[1], placeholder[0])
 
-def _fill_in(word, values):
-    before, brace, rest = word.partition("{")
-    if not brace:
-        return word
-    name, closing, after = rest.partition("}")
-    if closing and name in values:
-        return before + values[name] + _fill_in(after, values)
-    return before + brace + _fill_in(rest, values)
+    return [re.sub(r"\{(\w+)\}", replacement, word) for word in shlex.split(" ".join(words))]
 
 
 def test_a_command_gets_the_configured_values_or_is_refused(fuzz, people_csv, monkeypatch):

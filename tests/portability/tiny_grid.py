@@ -1,4 +1,4 @@
-"""A tiny grid with every method: functions that list its jobs, run them with any settings, and check the results' bytes.
+"""A tiny grid with every method: list its jobs, run them with any settings, and check the bytes of the results.
 
 After a change that alters numbers on purpose, renew ``expected.json``, and say in the commit why they changed:
 
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from difflib import unified_diff
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -53,20 +54,12 @@ TARGETS = [
 ]
 # Folders and files of the results, in the order in which they are made. The first that differs shows which step went wrong.
 ORDER = [
-    "prepared",
-    "geometry",
-    "plain_costs",
-    "labels",
-    "pieces",
-    "distances",
-    "partitions",
-    "runs",
-    "runs.csv",
-    "runs.csv.sha256",
+    *("prepared", "geometry", "plain_costs", "labels", "pieces", "distances", "partitions", "runs"),
+    *("runs.csv", "runs.csv.sha256"),
 ]
 # Prefixes of the environment variables that change how numeric libraries compute.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
-MAX_LINES = 5  # of the difference between two text files that are shown
+MAX_LINES = 5  # the most lines that are shown of the difference between two text files
 # A table with two sensitive columns.
 PEOPLE = "age,income,city,sex\n" + "".join(
     f"{20 + row * row % 47},{row * 7919 % 101 / 10},{('Bonn', 'Cork', 'Lyon')[row % 5 % 3]},{'wm'[row // 2 % 2]}\n"
@@ -128,6 +121,7 @@ def hashes(folder):
 
 
 def _rank(file):
+    """Sort key of a file by ORDER; all other files come last."""
     return ORDER.index(file.parts[0]) if file.parts[0] in ORDER else len(ORDER), file.as_posix()
 
 
@@ -144,7 +138,8 @@ def mismatch(folder, native=None):
         return ""
     wrong.sort(key=lambda file: _rank(Path(file)))
     lines = [f"{len(wrong)} of {len(correct)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
-    lines += [_difference(*(run / "results" / wrong[0] for run in (native, folder)))] if native else []
+    if native:
+        lines.append(_difference(native / "results" / wrong[0], folder / "results" / wrong[0]))
     return "\n".join([*lines, "All: " + " ".join(wrong)])
 
 
@@ -156,10 +151,12 @@ def _difference(native, other):
         return "A native run on this machine gives the same bytes."
     if native.suffix == ".npz":
         first, second = load_arrays(native), load_arrays(other)
-        names = [name for name in {**first, **second} if not np.array_equal(first.get(name), second.get(name))]
-        return "".join(f"{name}: natively {first.get(name)}, here {second.get(name)}" for name in names[:1])
+        for name in {**first, **second}:
+            if not np.array_equal(first.get(name), second.get(name)):
+                return f"{name}: natively {first.get(name)}, here {second.get(name)}"
+        return ""
     line_lists = (path.read_text(encoding="utf-8").splitlines() for path in (native, other))
-    return "\n".join(list(unified_diff(*line_lists, "natively", "here", lineterm="", n=0))[:MAX_LINES])
+    return "\n".join(islice(unified_diff(*line_lists, "natively", "here", lineterm="", n=0), MAX_LINES))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The cluster profiles name all rules that they submit, so a new or renamed rule cannot cost a submission for every job."""
+"""The cluster profiles put all rules that they submit into groups. A rule in no group would cost a submission for every job."""
 
 import re
 import subprocess

@@ -71,13 +71,13 @@ def jobs_in(output):
 
 @pytest.fixture(scope="module")
 def original(finished, tmp_path_factory):
-    """Copies of the finished run and of its code. Tests that change these restore them."""
+    """Copies of the finished run and of its code. A test that changes them must restore them."""
     return Checkout(finished, tmp_path_factory.mktemp("original"))
 
 
 @pytest.fixture(scope="module")
 def summary_jobs(original, tmp_path_factory):
-    """Number of jobs by rule, except for rules of data, blocks and cells. The summaries have as many jobs for every grid."""
+    """Number of jobs by rule, for the rules that sum up the grid. Every grid has as many of these jobs."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
     all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
     data_and_cells = BLOCKS | TABLES | FETCHED
@@ -87,7 +87,7 @@ def summary_jobs(original, tmp_path_factory):
 
 @pytest.fixture
 def checkout(original):
-    """The copies ``original``, for a test that changes the code. The code is restored after the test."""
+    """The same copies, for a test that changes the code. The code is restored after the test."""
     backup = original.root.with_name("kept")
     shutil.copytree(original.root, backup, copy_function=shutil.copy2)
     yield original
@@ -143,8 +143,8 @@ UNUSED_MODULES = ("methods/frac_oe", "commands/cluster", "commands/__init__", "g
 
 
 def test_changes_that_cannot_affect_results_run_nothing(checkout):
-    """These are changes of comments, docstrings, the version, modules that no job imports, times of files, and the number of
-    cores, and the exclusion of a dataset that the grid does not have.
+    """Such changes concern comments, docstrings, the version, modules that no job imports, times of files, and the number of
+    cores. Nor does it matter if a dataset is excluded that the grid does not have.
     """
     for path in [*checkout.root.glob("clusterlets/**/*.py"), *checkout.root.glob("workflow/**/*.[ps]*")]:
         text = path.read_text(encoding="utf-8")
@@ -158,9 +158,9 @@ def test_changes_that_cannot_affect_results_run_nothing(checkout):
     assert run.status == 0 and jobs_in(run.output) == {}, run.output
 
 
-# For each file or library, the jobs of data and cells that depend on it directly. Others run because these do.
 DATA_JOBS = {"fetch_dataset": 2, "prepare_dataset": 2}
 EARLY_JOBS = {**DATA_JOBS, "measure_geometry": 2, "list_data": 1, **BLOCKS}  # all but the summaries
+# For each file or library, the jobs of data and cells whose code it is part of. Further jobs run because they read the results.
 DEPENDENT = {
     "algorithms/matching/pinball.py": {"score_method": 16},
     "algorithms/matching/centroid.py": {"sample_partitions": 4, "score_method": 4},
@@ -197,8 +197,8 @@ def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summar
             jobs[log] = record["rule"], set(changed_parts(fingerprints[0], ""))
     assert Counter(rule for rule, _ in jobs.values()) == EARLY_JOBS | summary_jobs
     dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT}
-    cell_jobs = {name: {rule: counter[rule] for rule in EARLY_JOBS if rule in counter} for name, counter in dependent.items()}
-    assert cell_jobs == DEPENDENT
+    early_dependent = {name: {rule: jobs[rule] for rule in EARLY_JOBS if rule in jobs} for name, jobs in dependent.items()}
+    assert early_dependent == DEPENDENT
     without_figures = {"collect_runs", "recover_clusters"}
     assert without_figures <= dependent["numpy"].keys() and not without_figures & dependent["matplotlib"].keys()
     assert {"analyse", "write_report", "plot_heatmaps"} <= dependent["matplotlib"].keys()
@@ -213,7 +213,7 @@ def test_changed_code_and_an_edited_raw_file_rerun_the_jobs_that_depend_on_them(
     plan = checkout.planned()
     raw.write_bytes(content)
     iris_jobs = {rule: jobs // 2 for rule, jobs in (BLOCKS | TABLES).items()} | {"list_data": 1}
-    # For iris, all jobs; for the other dataset, those of FRAC, which is fitted and scored, and of D, which is only scored.
+    # All jobs of iris run. For the other dataset, FRAC is fitted and scored, and D, which has no fit, is scored.
     assert plan == iris_jobs | {"fit_method": 6 + 2, "score_method": 16 + 4} | summary_jobs
 
 
@@ -259,7 +259,7 @@ def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, sum
 
 
 def test_a_run_executes_exactly_the_jobs_that_were_planned(checkout):
-    """Must be the last test of this file, because it leaves a different grid in the copy. It omits the slow summaries."""
+    """This must be the last test of the file, because it leaves a different grid in the copy. It omits the slow summaries."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
     checkout.change("clusterlets/algorithms/matching/pinball.py")
     expected = {"score_method": 4 * 4 + 4, "collect_runs": 1}
