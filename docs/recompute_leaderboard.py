@@ -1,4 +1,4 @@
-"""Print limit, place, method, reliability and median price of each method of a leaderboard, from leaderboard_points.csv."""
+"""Print limit, place, method, reliability and median price of each method, computed from leaderboard_points.csv."""
 
 import csv
 from collections import defaultdict
@@ -22,7 +22,7 @@ def keeps_limit(row, limit):
 
 
 def find_scoring_runs(configurations, limit):
-    """The runs that score the configuration chosen by the other runs, or None if none of those keeps the limit."""
+    """The scoring runs of the configuration that the choosing runs select, or None if no choosing run keeps the limit."""
     best_key, scoring_runs = None, None
     for runs in configurations.values():
         choosing_runs = [row for row in runs if row["chooses"] == "True"]

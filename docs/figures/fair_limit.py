@@ -1,4 +1,4 @@
-"""Draws fair_limit.png, the picture of docs/fair-limit.md: python docs/figures/fair_limit.py"""
+"""Draw fair_limit.png, the picture of docs/fair-limit.md: python docs/figures/fair_limit.py"""
 
 from pathlib import Path
 
@@ -31,17 +31,17 @@ def main() -> None:
         labels = fit.labels_
         means = np.array([X[labels == cluster].mean(axis=0) for cluster in range(N_CLUSTERS)])
         costs.append(((X - means[labels]) ** 2).sum())
-        order = np.argsort(means[:, 0])
-        for cluster in order:
+        left_to_right = np.argsort(means[:, 0])
+        for cluster, marker in zip(left_to_right, "os^", strict=True):
             for group, color in COLORS.items():
                 rows = X[(labels == cluster) & (groups == group)]
-                points.plot(*rows.T, linestyle="none", marker="os^"[list(order).index(cluster)], color=color, markersize=4)
+                points.plot(*rows.T, linestyle="none", marker=marker, color=color, markersize=4)
         points.plot(*means.T, linestyle="none", marker="X", color="black", markersize=10)
         points.set_title(f"{title}, cost {costs[-1] / costs[0]:.2f}")
         points.set_xticks([])
         points.set_yticks([])
         points.set_aspect("equal")
-        shares = [(groups[labels == cluster] == "a").mean() for cluster in order]
+        shares = [(groups[labels == cluster] == "a").mean() for cluster in left_to_right]
         bars.bar(range(N_CLUSTERS), shares, color=COLORS["a"])
         bars.bar(range(N_CLUSTERS), [1 - value for value in shares], bottom=shares, color=COLORS["b"])
         bars.axhspan(share - LIMIT, share + LIMIT, color="white", alpha=0.55)
