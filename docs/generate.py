@@ -198,7 +198,8 @@ def generate_texts() -> dict[Path, str]:
     texts = {CHECKOUT / name: make() for name, make in FILES.items()}
     for (name, section), make in SECTIONS.items():
         path = CHECKOUT / name
-        texts[path] = with_section(texts.get(path) or path.read_text(encoding="utf-8"), section, make())
+        page = texts.get(path) or path.read_text(encoding="utf-8")
+        texts[path] = with_section(page, section, make())
     return texts
 
 

@@ -89,7 +89,7 @@ class Grids:
     def __init__(self, workflow):
         self.workflow, self.top = workflow, workflow.folder / "results" / "tiny"
         self.run(USUAL)
-        self.before = self.kept_files()
+        self.files_before = self.kept_files()
         (workflow.folder / METHOD_FILE).write_text(documented_source(), encoding="utf-8")
         self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
         for name, (body, _, _) in FAULTY.items():
@@ -102,7 +102,7 @@ class Grids:
             {"path": "abreast.py", "parameters": {"turn": [1]}},
             *({"path": f"{name}.py"} for name in FAULTY),
         ]
-        self.output = self.run(self.methods)
+        self.run(self.methods)
         self.rows = workflow.rows("runs.csv")
 
     def run(self, methods, *arguments):
@@ -144,9 +144,9 @@ def test_for_a_new_method_only_its_own_jobs_and_the_summaries_are_planned(grids)
 
 def test_new_methods_change_no_file_of_the_others(grids):
     after = grids.kept_files()
-    assert {name: after.get(name) for name in grids.before} == grids.before
-    new_names = ("shuffled", "stripes", "abreast", *FAULTY)
-    assert all(set(name.split("/")) & set(new_names) for name in set(after) - set(grids.before))
+    assert {name: after.get(name) for name in grids.files_before} == grids.files_before
+    new_methods = {"shuffled", "stripes", "abreast", *FAULTY}
+    assert all(new_methods & set(name.split("/")) for name in after.keys() - grids.files_before.keys())
 
 
 def test_the_results_contain_the_runs_of_the_method(grids):
