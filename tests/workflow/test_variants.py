@@ -34,7 +34,7 @@ def rows(workflow, file):
     return list(csv.DictReader(io.StringIO((workflow.folder / "results/tiny" / file).read_text(encoding="utf-8"))))
 
 
-def method(row):
+def method_of(row):
     """The matcher of a row, or else its method: FRAC for its output FRAC (nearest)."""
     return row["matcher"] or row["method"].split(" (")[0]
 
@@ -86,7 +86,7 @@ def test_a_variant_changes_only_rows_of_the_methods_that_its_choice_concerns(ext
         variant_rows = rows(workflow, f"variants/{name}/runs.csv")
         assert len(variant_rows) == len(by_key)  # variants run the first ten seeds, here all four
         assert {row["dataset"] for row in variant_rows} == {"iris"}
-        differing = {method(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
+        differing = {method_of(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
         assert differing <= methods and differing, name
     # Equation 1 as printed does not weigh its terms. All omegas above 0 give the same. With 0, the silhouette is the best.
     rows_of_c = [row for row in rows(workflow, "variants/equation_printed/runs.csv") if row["matcher"] == "C"]
