@@ -42,7 +42,7 @@ def package_stub() -> str:
 
 
 def estimators_stub() -> str:
-    """Text of clusterlets/estimators/__init__.pyi: the estimators made from methods, with signatures and docstrings."""
+    """Text of clusterlets/estimators/__init__.pyi: every estimator with its signature and docstring."""
     named_estimators = sorted(estimators.NAMED.values(), key=lambda estimator: estimator.__name__)
     bases: dict[type, tuple[type, ...]] = {estimators.ClusterletClustering: (estimators.ClusterletClustering,)}
     bases |= {estimator: estimator.__bases__ for estimator in named_estimators}
@@ -137,17 +137,17 @@ PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 
 def published_headline() -> str:
-    """The README's line on how much of table 1 the paper's text and the authors' published code reproduce."""
+    """The README's line on what the paper's text and the authors' published code reproduce of table 1."""
     return f"- {as_published.headline(read_lines(PUBLISHED))}"
 
 
 def published_findings() -> str:
-    """The section of docs/reproduction.md on what only the authors' published code reproduces, from the committed results."""
+    """The section of docs/reproduction.md on what only the authors' published code reproduces."""
     return as_published.body(read_lines(PUBLISHED))
 
 
 def verdict_by_table() -> str:
-    """The README's table: which percentage of the numbers is reproduced in the paper, a perfect copy and wrong copies."""
+    """The README's table of verdicts: percentages for the paper, for a perfect copy of it, and for wrong copies."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
     lines = []
     for name, table_rows in rows.groupby("table", sort=False):
@@ -158,7 +158,7 @@ def verdict_by_table() -> str:
 
 
 def _percentages(counts) -> str:
-    """``62 % reproduced, 12 % differ``, from a table of counts of verdicts. Several rows give ranges, such as ``5 to 9 %``."""
+    """Counts of verdicts as text: ``62 % reproduced, 12 % differ``. Several rows give ranges, such as ``5 to 9 %``."""
     parts = []
     for verdict, word in (("reproduced", "reproduced"), ("differs", "differ")):
         percents = 100 * counts[verdict] / counts["cells"]

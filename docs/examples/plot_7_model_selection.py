@@ -22,7 +22,8 @@ rows = np.arange(len(X))
 
 
 def cheapest_within(results, limit=0.05):
-    """The index of the cheapest model whose mean deviation keeps the limit. A scorer gives the negative of a score."""
+    """The index of the cheapest model whose mean deviation keeps the limit."""
+    # scikit-learn maximises scores, so the scorers give the negative of deviation and price.
     within = -results["mean_test_deviation"] <= limit
     return int(np.where(within, results["mean_test_price"], -np.inf).argmax())
 

@@ -49,7 +49,7 @@ class NotRun(Exception):
 
 
 def python():
-    """The path of the emulated interpreter, set up first if it is missing or out of date. Raises NotRun if that fails."""
+    """The path of the emulated interpreter, which is set up if it is missing or out of date. NotRun if that fails."""
     check_possible()
     stamp = FOLDER / "made_from"
     digest = hashlib.sha256(LOCK.read_bytes() + THIS_FILE.read_bytes()).hexdigest()
@@ -62,7 +62,7 @@ def python():
 
 
 def check_possible():
-    """Raise NotRun if this machine cannot emulate aarch64, or need not, because it is aarch64 itself."""
+    """Raise NotRun if this machine cannot emulate aarch64, or is aarch64 itself."""
     if platform.machine() == "aarch64":
         raise NotRun("this machine is itself aarch64, so `make test` runs the grid on it")
     if sys.platform != "linux" or platform.machine() != "x86_64":
@@ -89,7 +89,7 @@ def _set_up(folder):
 
 
 def _download(folder, architecture, packages):
-    """Download Debian packages and their dependencies into ``folder``, which holds apt's state too; return the archives."""
+    """Download Debian packages and their dependencies, and return the archives. ``folder`` also holds apt's state."""
     (folder / "lists" / "partial").mkdir(parents=True)
     (folder / "archives" / "partial").mkdir(parents=True)
     (folder / "status").touch()  # empty: apt assumes that nothing is installed, and downloads every dependency
@@ -122,7 +122,7 @@ def _install(target, version):
 
 
 def _with_dependencies(names):
-    """The distributions and all their dependencies, read from this environment, which has the locked versions too."""
+    """The distributions and all their dependencies. They are read from this environment, which has the locked versions."""
     distributions, pending = set(), set(names)
     while pending:
         name = pending.pop()

@@ -139,7 +139,7 @@ class Page:
         return [event["params"] for event in in_this_tab if event["method"] in methods]
 
     def errors(self) -> list[str]:
-        """Errors and warnings from the console, from scripts and from the browser, which reports blocked content."""
+        """Errors and warnings of the console, of scripts and of the browser itself, which reports blocked content."""
         console = [
             str(event["args"])
             for event in self.events("Runtime.consoleAPICalled")

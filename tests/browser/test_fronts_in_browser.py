@@ -16,7 +16,7 @@ METHOD, PRICE, DEVIATION, KEEPS, ON_FRONT, PARAMETERS, CLUSTERS = range(7)
 
 
 def choose(page, **choices):
-    """Choose values in menus as a reader would: after each choice, the page gets a change event."""
+    """Choose values in menus. After each choice, the page gets a change event, as if a reader had chosen."""
     for name, value in choices.items():
         page.run(
             f"(() => {{ const menu = document.querySelector('.choices').{name}; menu.value = {json.dumps(str(value))};"

@@ -1,4 +1,4 @@
-"""The report as a reader meets it: in Chromium, with mouse and keyboard, on a wide screen, on a phone, and on paper."""
+"""The report in Chromium, with mouse and keyboard, on a wide screen, on a phone, and on paper."""
 
 import json
 from itertools import pairwise

@@ -19,7 +19,7 @@ BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
 
 @pytest.fixture
 def steps(tmp_path):
-    """The steps that fetch and prepare a dataset, and the paths of the files that they read and write."""
+    """The steps that fetch and prepare a dataset, with the paths of their files."""
 
     class Steps:
         raw, receipt = tmp_path / "raw", tmp_path / "receipt.json"

@@ -36,7 +36,7 @@ def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) 
 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
-    """Call ``check`` with batches of ``n_examples`` examples, each batch with a different seed, until the time is up."""
+    """Call ``check`` with batches of ``n_examples`` examples until the time is up. Each batch has a different seed."""
     deadline, batch = time.monotonic() + SEARCH_SECONDS, 0
     while time.monotonic() < deadline:
         _run_batch(check, examples, n_examples, FIRST_SEED + batch)
@@ -89,7 +89,7 @@ class _FailureRecorder:
 
 
 def format_as_test(check: Callable, example: str) -> str:
-    """The source of a test of one example. It belongs in the file of the check, and needs the fixtures of the fuzz test."""
+    """The source of a test of one example, with a note where to paste it."""
     return (
         "Paste this into the file of the check, with the fixtures of its fuzz test:\n\n"
         "def test_an_example_that_once_failed():\n"
@@ -157,7 +157,7 @@ def files_here() -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def restored_folder() -> Iterator[None]:
-    """Restore the working directory afterwards: remove new files, and undo changes to the others."""
+    """Afterwards, remove new files from the working directory, and undo changes to the others."""
     before = files_here()
     try:
         yield

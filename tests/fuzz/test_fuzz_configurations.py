@@ -1,4 +1,4 @@
-"""Fuzz tests of configurations, valid and nearly valid: each runs as requested, or is refused with a readable message."""
+"""Fuzz tests of configurations, valid and nearly valid. Each runs as requested, or is refused with a readable message."""
 
 import importlib
 import json

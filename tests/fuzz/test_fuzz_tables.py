@@ -1,4 +1,4 @@
-"""Fuzz tests of users' tables: every value that is read equals the cell of the file, or the file is refused in one line."""
+"""Fuzz tests of users' tables. Every value that is read equals the cell of the file, or the file is refused in one line."""
 
 import csv
 import datetime

@@ -1,4 +1,4 @@
-"""Tests of the wheel in a new environment: what it installs, what works without extras, and which extra each message names.
+"""The wheel in a new environment: what it installs, what works without extras, and which extra each message names.
 
 The required packages come from the package index. Without an index, the tests that install the wheel are skipped; with
 CLUSTERLETS_REQUIRE_INDEX=1 they fail.
@@ -53,7 +53,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare_python(wheel, tmp_path_factory):
-    """The Python of an environment that holds the wheel and the packages it requires, and nothing else."""
+    """The Python of an environment with only the wheel and the packages that it requires."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, with_pip=True)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"

@@ -1,8 +1,8 @@
 """A tiny grid with every method gives the same bytes on every processor.
 
-Environment variables make most libraries compute as they would on a different processor, so these tests run the grid once for
-each setting that works on this machine. tests/arm runs the grid on a different architecture. All runs must give the hashes of
-expected.json; tiny_grid.py says how to renew that file.
+Environment variables make most libraries compute as they would on a different processor. These tests run the grid once for each
+setting that works on this machine. tests/arm runs the grid on a different architecture. All runs must give the hashes of
+expected.json. tiny_grid.py says how to renew that file.
 """
 
 import os
@@ -62,7 +62,7 @@ def run_and_check(jobs, native_run, tmp_path):
 
 @pytest.fixture
 def generic_numba(request):
-    """Variables that make Numba compile for any processor of this architecture, and keep the code for the next test run."""
+    """Variables that make Numba compile for any processor of this architecture. The code is kept for the next test run."""
     return {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(request.config.cache.mkdir("portability"))}
 
 

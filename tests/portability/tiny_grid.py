@@ -68,7 +68,7 @@ PEOPLE = "age,income,city,sex\n" + "".join(
 
 
 def environment(**variables):
-    """This process's environment variables, without those that steer numeric libraries and with the given ones."""
+    """The given environment variables and those of this process, except those that steer numeric libraries."""
     other_variables = {name: value for name, value in os.environ.items() if not name.startswith(STEERING)}
     return {**other_variables, "PYTHONPATH": str(ROOT), **variables}
 
@@ -113,7 +113,7 @@ def _output(command, folder, variables):
 
 
 def hashes(folder):
-    """SHA-256 of every file that must be equal on all machines, including intermediate files, in the order of ORDER."""
+    """SHA-256 of every file that must be equal on all machines, intermediate files included. They are sorted by ORDER."""
     results = folder / "results"
     files = (path.relative_to(results) for path in results.rglob("*") if path.is_file())
     numbers = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
@@ -131,7 +131,7 @@ def expected():
 
 
 def mismatch(folder, native=None):
-    """Say which results of a run are wrong (or return ""), and how the first differs from that of the run in ``native``."""
+    """Say which results of a run are wrong, and how the first one differs from that of a native run. "" if none is wrong."""
     actual, correct = hashes(folder), expected()
     wrong = [file for file in actual | correct if actual.get(file) != correct.get(file)]
     if not wrong:
@@ -144,7 +144,7 @@ def mismatch(folder, native=None):
 
 
 def _difference(native, other):
-    """Say how a file differs from that of a native run: the first differing lines, or the first differing array."""
+    """Describe the first lines, or the first array, in which a file differs from that of a native run."""
     if not (native.is_file() and other.is_file()):
         return f"It is missing {'here' if native.is_file() else 'natively'}."
     if native.read_bytes() == other.read_bytes():

@@ -234,7 +234,7 @@ class Cluster:
         return process.stdout if process.returncode == 0 else None
 
     def ask(self, *command):
-        """Repeat one of SLURM's commands until the controller, which may be busy, answers. Returns what the command prints."""
+        """Repeat one of SLURM's commands while the controller is too busy to answer. Returns what the command prints."""
         answer = None
 
         def has_answered():

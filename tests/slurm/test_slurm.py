@@ -237,7 +237,7 @@ def test_a_run_through_the_generic_profile_survives_a_cancelled_job_and_a_killed
 
 
 def test_a_rerun_through_the_slurm_profile_completes_a_run_with_a_cancelled_job(cluster, start_run, local_run):
-    """The controller is not killed here: the plugin would wait ten minutes for accounting, which does not exist."""
+    """The controller is not killed here, because the plugin would then wait ten minutes for the missing accounting."""
     n_expected = n_submissions(cluster) + n_planned_submissions("slurm", SMALL_GRID)
     run = start_run("slurm", SMALL_GRID, "--retries=0", "--slurm-init-seconds-before-status-checks=2", *NO_ACCOUNTING)
     cluster.ask("scancel", suspend_a_job(cluster, run))

@@ -50,12 +50,12 @@ class Workflow:
         self.root = root
 
     def copy(self, folder: Path, root: Path = ROOT) -> "Workflow":
-        """Copy the run, finished or not, to a different folder, for further runs there with the checkout in ``root``."""
+        """Copy the run, finished or not, to a different folder. Further runs there use the checkout in ``root``."""
         shutil.copytree(self.folder, folder, copy_function=shutil.copy2, symlinks=True, dirs_exist_ok=True)
         return Workflow(folder, root)
 
     def run(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> Run:
-        """Run Snakemake on the tiny grid; ``config`` adds settings, and ``environment`` adds variables."""
+        """Run Snakemake on the tiny grid. ``config`` adds settings, and ``environment`` adds variables."""
         with self.start(*arguments, config=config, environment=environment) as process:
             output, _ = process.communicate()
         return Run(process.returncode, output)

@@ -39,7 +39,7 @@ def locked_entries(names: set[str]) -> str:
 
 
 def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
-    """For each of these distributions and all their dependencies: the names and version specifiers that it requires."""
+    """The requirements (version specifiers by name) of each of these distributions and of all their dependencies."""
     distributions, pending = {}, set(names)
     while pending:
         name = pending.pop()

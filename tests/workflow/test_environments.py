@@ -61,7 +61,7 @@ def test_the_versions_of_an_environment_are_those_of_the_lock(file):
 
 @pytest.fixture(scope="module")
 def channel(tmp_path_factory):
-    """Index of a local channel. It has Python and all listed packages with their dependencies, each also in a newer version."""
+    """Index of a local channel: Python, all listed packages, and their dependencies, each also in a newer version."""
     pinned = set().union(*map(stand_in_conda.pins, FILES.values())) - {"python"}
     python = {stand_in_conda.pins(file)["python"] for file in FILES.values()}.pop()
     packages = {("python", python): []}

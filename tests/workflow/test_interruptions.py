@@ -1,4 +1,4 @@
-"""However a run ends, nothing half-made is used and nothing done is lost: the next run produces the same bytes."""
+"""However a run ends, the next run uses nothing half-made, repeats nothing done, and produces the same bytes."""
 
 import itertools
 import os
@@ -58,7 +58,7 @@ def test_a_run_that_is_killed_twenty_times_produces_the_same_bytes_in_a_differen
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, workflow, signal_number):
-    """The signal goes to every process of the group, as when a terminal's user presses Ctrl-C or a system shuts down."""
+    """The signal goes to every process of the group, as with Ctrl-C in a terminal, or when the machine shuts down."""
     with workflow.start(*CELLS, own_group=True) as run:
         wait_for_results(run, workflow, 4)
         os.killpg(run.pid, signal_number)

@@ -1,4 +1,4 @@
-"""The manifest and the accounts of a finished run: `verify` checks every listed file, and the cost of every job is counted."""
+"""After a run, `verify` checks every file that the manifest lists, and the accounts count the cost of every job."""
 
 import json
 import re

@@ -26,7 +26,7 @@ def rules():
 
 @pytest.fixture(scope="module")
 def local_rules(rules):
-    """The names of the rules that are never submitted, because they run on the machine of Snakemake or run nothing."""
+    """The names of the rules that are never submitted. They run on the machine of Snakemake, or run nothing."""
     (names,) = re.findall(r"^localrules:\n((?:    \w+,\n)+)", (ROOT / "Snakefile").read_text(encoding="utf-8"), re.MULTILINE)
     plot_rule = (ROOT / "workflow" / "rules" / "results.smk").read_text(encoding="utf-8").partition('f"plot_{module}"')[2]
     assert "localrule: True" in plot_rule.partition("shell:")[0]

@@ -14,7 +14,7 @@ from clusterlets.commands import why
 from clusterlets.grid.fingerprints import changed_parts
 
 # Jobs of the tiny grid, by rule. It has four blocks: two datasets, two k and one block of seeds. Three of its eight methods
-# are fitted; all are scored.
+# are fitted, and all are scored.
 SHARED_RULES = ("extract_clusterlets", "sample_partitions", "sum_distances")
 BLOCK_JOBS = {**dict.fromkeys(SHARED_RULES, 4), "measure_plain_cost": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
 USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
@@ -187,7 +187,7 @@ DEPENDENT_JOBS = {
 
 
 def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summary_jobs):
-    """Snakemake has recorded a fingerprint for each job. If it changes, the job runs again, as the next test shows."""
+    """Snakemake records a fingerprint of each job's code. The next test shows that a changed fingerprint reruns the job."""
     jobs = {}
     for file in filter(Path.is_file, (finished.folder / ".snakemake" / "metadata").rglob("*")):
         record = json.loads(file.read_text(encoding="utf-8"))

@@ -41,7 +41,7 @@ def method_of(row):
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory, workflow_in):
-    """A folder in which the default grid and then the extended grid were run, and the dry run between the two."""
+    """A workflow that ran the default grid and then the extended one, and the dry run between the two."""
     workflow = workflow_in(tmp_path_factory.mktemp("extended"))
     first = workflow.run(TARGETS[0], config=SMALL)
     assert first.status == 0, first.output
