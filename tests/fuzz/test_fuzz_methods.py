@@ -161,8 +161,9 @@ COMMANDS = st.fixed_dictionaries(
 
 def check_command(example):
     with restored_folder():
-        line = " ".join(["./program", *example["words"], "{table}", "{labels}"])
-        method = {"name": "mine", "command": line, **({"parameters": example["parameters"]} if example["parameters"] else {})}
+        method = {"name": "mine", "command": " ".join(["./program", *example["words"], "{table}", "{labels}"])}
+        if example["parameters"]:
+            method["parameters"] = example["parameters"]
         Path("mine.yaml").write_text(yaml.safe_dump({"methods": [method], "datasets": ["iris"], "k": [3]}))
         files_before = sorted(Path().iterdir())
         try:
@@ -172,16 +173,20 @@ def check_command(example):
             assert all(fault.startswith("  - ") for fault in faults) and "Traceback" not in headline
             assert sorted(Path().iterdir()) == files_before
             return
-        calls = []
-        for point in combinations(config["grids"]["mine"]["parameters"]):
-            labels = load({"name": "mine", **config["grids"]["mine"]})().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
-            assert labels.tolist() == [0] * N_ROWS
-            *arguments, table, _ = Path("arguments").read_text().split("\0")[:-1]
-            values = {**{name: as_text(value) for name, value in point.items()}, "k": "3"}
-            assert arguments == expected_arguments(example["words"], values) and table.endswith("/table.csv")
-            calls.append(arguments)
+        grid = config["grids"]["mine"]
+        calls = [arguments_of_call(grid, point, example["words"]) for point in combinations(grid["parameters"])]
         assert all(first != second for first, second in itertools.combinations(calls, 2)), "two configurations are one run"
         assert not Path("hit").exists()
+
+
+def arguments_of_call(grid, point, words):
+    """Run the command with the parameters ``point``, and check the arguments that it gets. Return those made from ``words``."""
+    labels = load({"name": "mine", **grid})().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
+    assert labels.tolist() == [0] * N_ROWS
+    *arguments, table_path, _ = Path("arguments").read_text().split("\0")[:-1]
+    values = {**{name: as_text(value) for name, value in point.items()}, "k": "3"}
+    assert arguments == expected_arguments(words, values) and table_path.endswith("/table.csv")
+    return arguments
 
 
 def as_text(value):

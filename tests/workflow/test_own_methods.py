@@ -92,16 +92,11 @@ class Grids:
         self.files_before = self.kept_files()
         (workflow.folder / METHOD_FILE).write_text(documented_source(), encoding="utf-8")
         self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
+        (workflow.folder / "abreast.py").write_text(ABREAST, encoding="utf-8")
+        self.methods = [*USUAL, SHUFFLED, STRIPES, {"path": "abreast.py", "parameters": {"turn": [1]}}]
         for name, (body, _, _) in FAULTY.items():
             (workflow.folder / f"{name}.py").write_text(FAULTY_SOURCE.format(name=name, body=body), encoding="utf-8")
-        (workflow.folder / "abreast.py").write_text(ABREAST, encoding="utf-8")
-        self.methods = [
-            *USUAL,
-            SHUFFLED,
-            STRIPES,
-            {"path": "abreast.py", "parameters": {"turn": [1]}},
-            *({"path": f"{name}.py"} for name in FAULTY),
-        ]
+            self.methods.append({"path": f"{name}.py"})
         self.run(self.methods)
         self.rows = workflow.rows("runs.csv")
 
