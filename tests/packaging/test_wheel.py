@@ -97,9 +97,9 @@ def test_the_wheel_has_its_metadata_and_every_file_of_the_package(wheel):
 def test_the_wheel_installs_the_packages_it_requires_and_no_extra(bare_python):
     packages = json.loads(run(bare_python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check").stdout)
     installed_names = {entry["name"].lower().replace("_", "-") for entry in packages}
-    required, optional = set(), set()
-    for line in declared_requirements(bare_python):
-        (optional if "extra ==" in line else required).add(re.split(r"[\[><=;]", line)[0])
+    names = {line: re.split(r"[\[><=;]", line)[0] for line in declared_requirements(bare_python)}
+    required = {name for line, name in names.items() if "extra ==" not in line}
+    optional = {name for line, name in names.items() if "extra ==" in line}
     assert required == {"numba", "numpy", "scikit-learn", "scipy", "threadpoolctl"} <= installed_names
     assert len(optional) > 10 and installed_names & optional == {"clusterlets-benchmark"}  # an extra may require other extras
 

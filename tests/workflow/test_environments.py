@@ -70,11 +70,10 @@ def channel(tmp_path_factory):
         packages[ON_CONDA.get(name, name), metadata.version(name)] = ["python", *specs]
     index = tmp_path_factory.mktemp("channel") / "repodata.json"
     common = {"build": "0", "build_number": 0, "subdir": "noarch", "md5": 32 * "0", "sha256": 64 * "0", "size": 1}
-    records = {
-        f"{name}-{number}-0.conda": {"name": name, "version": number, "depends": specs, **common}
-        for (name, version), specs in packages.items()
-        for number in (version, f"{version}.1")
-    }
+    records = {}
+    for (name, locked), specs in packages.items():
+        for version in (locked, f"{locked}.1"):
+            records[f"{name}-{version}-0.conda"] = {"name": name, "version": version, "depends": specs, **common}
     index.write_text(json.dumps({"info": {"subdir": "noarch"}, "packages": {}, "packages.conda": records}))
     return index
 

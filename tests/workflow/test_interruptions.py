@@ -116,23 +116,22 @@ def with_a_flipped_bit(content):
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
-# Files to damage, each with the outputs to remove so that a step reads the file. Each file is in its own branch of the
-# workflow, so one run finds all the damage.
-DAMAGED_TOGETHER = {
-    "prepared/iris.npz": ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"],
-    "prepared/breast_cancer.json": ["datasets.csv"],
-    "geometry/iris.json": ["runs/iris/D/k2_hops2"],
-    "pieces/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
-    "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
-    "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
-}
-# Further files, each damaged before a run of its own.
-DAMAGED_ONE_BY_ONE = {
-    "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
-    "labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"],
-    "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
-    "runs.csv": ["claims.csv", "claims.md"],
-}
+# The files to damage before each of five runs. For each file: the outputs to remove, so that a step reads the file.
+# The files of the first run are in different branches of the workflow, so this run finds all their damage.
+DAMAGED_BEFORE_RUNS = [
+    {
+        "prepared/iris.npz": ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"],
+        "prepared/breast_cancer.json": ["datasets.csv"],
+        "geometry/iris.json": ["runs/iris/D/k2_hops2"],
+        "pieces/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
+        "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
+        "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
+    },
+    {"labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"]},
+    {"labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"]},
+    {"runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"]},
+    {"runs.csv": ["claims.csv", "claims.md"]},
+]
 
 
 def spoil(top, name, damage, outputs):
@@ -156,11 +155,11 @@ def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, wor
     def folders_of_arrays(names):
         return {name.split("/")[0] for name in names if name.endswith(".npz")}
 
-    assert folders_of_arrays(expected) == folders_of_arrays(DAMAGED_TOGETHER | DAMAGED_ONE_BY_ONE)
+    assert folders_of_arrays(expected) == folders_of_arrays(name for damaged in DAMAGED_BEFORE_RUNS for name in damaged)
     finished.copy(workflow.folder)
     top = workflow.folder / "results" / "tiny"
     damages = itertools.cycle((lambda content: content[: len(content) // 2], lambda _: b"", with_a_flipped_bit))
-    for damaged in (DAMAGED_TOGETHER, *({name: outputs} for name, outputs in DAMAGED_ONE_BY_ONE.items())):
+    for damaged in DAMAGED_BEFORE_RUNS:
         targets = [file for name, outputs in damaged.items() for file in spoil(top, name, next(damages), outputs)]
         broken = workflow.run(*targets)
         assert broken.status != 0
