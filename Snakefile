@@ -4,7 +4,7 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
-# The folder of this file. If another Snakefile imports this workflow as a module, workflow.basedir is the folder of that one.
+# The folder of this file. workflow.basedir would be the folder of a Snakefile that imports this one as a module.
 CHECKOUT = workflow.current_basedir.get_path_or_uri(secret_free=True)
 
 
@@ -22,8 +22,7 @@ include: "workflow/rules/caching.smk"
 report: f"{CAPTIONS}/workflow.rst"
 
 
-# On a cluster, these rules and those of the figures run on Snakemake's own machine and do not wait in a queue: they need the
-# network, or take only seconds.
+# On a cluster, these rules and those of the figures run on Snakemake's own machine: they need the network or take seconds.
 localrules:
     fetch_dataset,
     prepare_dataset,
@@ -50,8 +49,8 @@ rule all:
         MANIFEST,
 
 
-# This rule has no output, so it prints its table at every call. Its log is not named "*.log", because all files of that name
-# end with a job's account.
+# This rule has no output, so it prints its table at every call. Its log is not named "*.log", because the accounts of jobs are
+# read from all files of that name.
 rule data:
     input:
         [prepared_path("npz", OUT, dataset) for dataset in config["datasets"]],

@@ -26,14 +26,14 @@ html_show_sphinx = False
 html_show_copyright = False
 html_extra_path = [str(FIELD_POINTS)]  # fronts.html links to this file
 
-# Links must work both on the site and where the pages are read as files. So headings get anchors, and a link to a file outside
-# of docs/ downloads that file. A broken link is a warning, which `make docs` treats as an error.
+# Links must work on the site and where the pages are read as files. On the site, a link to a file outside of docs/ downloads
+# that file. A broken link is a warning, which `make docs` treats as an error.
 myst_heading_anchors = 4
 suppress_warnings = ["misc.highlighting_failure"]  # Pygments has no lexer for CSV
 
-# References to names of this library must resolve. Names of other libraries are not checked, as that would need the network.
+# References to names of this library must resolve. To check names of other libraries, the build would need the network.
 nitpicky = True
-# Two packages are exempt: `analysis` is not in the reference, and the reference lists the estimators as `clusterlets.NAME`.
+# Two packages are exempt. The reference leaves out `analysis`, and lists the estimators as `clusterlets.NAME`.
 nitpick_ignore_regex = [("py:.*", r"(?!clusterlets\.).*|clusterlets\.(analysis|estimators)\b.*")]
 autodoc_typehints = "none"  # the docstrings say more
 napoleon_use_rtype = False
@@ -58,14 +58,15 @@ def escape_marks(app, what, name, obj, options, lines):
     """Escape what Sphinx would read as markup: |x| for an absolute value, a lone *, and a name such as labels_ in a type."""
     for number, line in enumerate(lines):
         line = re.sub(r"\||(?<= )\*(?=,)", r"\\\g<0>", line)
-        line = re.sub(
-            r":ref:`sphx_glr_[^`]*`", "scikit-learn's documentation", line
-        )  # inherited docstrings refer to labels that only scikit-learn's site has
-        lines[number] = re.sub(r"(\w)_(?=\W)", r"\1\_", line) if line.lstrip().startswith(":type:") else line
+        # Docstrings inherited from scikit-learn refer to labels that only its own site has.
+        line = re.sub(r":ref:`sphx_glr_[^`]*`", "scikit-learn's documentation", line)
+        if line.lstrip().startswith(":type:"):
+            line = re.sub(r"(\w)_(?=\W)", r"\1\_", line)
+        lines[number] = line
 
 
 def write_fronts(app, exception):
-    """Write fronts.html, the fronts of the committed run of the field, beside the other pages, which link to it."""
+    """Write fronts.html, the page with the fronts of the committed run of the field. Other pages link to it."""
     from clusterlets.grid.runs_frame import read_lines  # imported late: only an HTML build needs these
     from clusterlets.report import fronts_page
 

@@ -1,8 +1,7 @@
-"""Write all files and sections of pages that are generated from code and committed results: python docs/generate.py [--check]
+"""Write the files and sections of pages that are generated from code and committed results: python docs/generate.py [--check]
 
-A generated file is rewritten as a whole. A generated section of a page lies between two comments,
-``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``. With --check, the script writes nothing, and it fails if a
-file is out of date.
+A generated section of a page lies between two comments, ``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``. With --check,
+the script writes nothing, and it fails if a file is out of date.
 """
 
 import inspect
@@ -31,6 +30,8 @@ PUBLIC_NAMES = {
     "clusterlets.estimators.plots": [name for name in vars(plots) if name.startswith("plot_")],
     "clusterlets.tuning": tuning.__all__,
 }
+#: Names of the standard library that annotations of estimators may use, by module.
+STANDARD_NAMES = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
 
 
 def package_stub() -> str:
@@ -41,22 +42,22 @@ def package_stub() -> str:
 
 
 def estimators_stub() -> str:
-    """Text of clusterlets/estimators/__init__.pyi: the estimators made from methods, with signatures and docstrings."""
+    """Text of clusterlets/estimators/__init__.pyi: every estimator with its signature and docstring."""
     named_estimators = sorted(estimators.NAMED.values(), key=lambda estimator: estimator.__name__)
     bases: dict[type, tuple[type, ...]] = {estimators.ClusterletClustering: (estimators.ClusterletClustering,)}
     bases |= {estimator: estimator.__bases__ for estimator in named_estimators}
     other_exports = [value for value in map(vars(estimators).get, estimators.__all__) if value not in bases]
     imports = [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in other_exports]
     for base in itertools.chain(*bases.values()):
-        outer = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
-        imports.append(f"from {base.__module__} import {outer} as _{outer}")
+        outer_class = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
+        imports.append(f"from {base.__module__} import {outer_class} as _{outer_class}")
     classes = [class_stub(estimator, [f"_{base.__qualname__}" for base in own_bases]) for estimator, own_bases in bases.items()]
     text = "\n\n".join(["NAMED: dict[str, type[_NamedMethod]]", *classes, ""])
-    standard_names = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
-    used_names = {
-        module: [name for name in names if re.search(rf"\b{name}\b[\[ ]", text)] for module, names in standard_names.items()
-    }
-    standard_imports = [f"from {module} import {', '.join(names)}" for module, names in used_names.items() if names]
+    standard_imports = []
+    for module, names in STANDARD_NAMES.items():
+        used_names = [name for name in names if re.search(rf"\b{name}\b[\[ ]", text)]
+        if used_names:
+            standard_imports.append(f"from {module} import {', '.join(used_names)}")
     imports = sorted(set(imports), key=lambda line: (line.split()[1], import_sort_key(line.split()[3])))
     return "\n".join([*standard_imports, "", "import numpy as np", "", *imports, "", text.rstrip("\n") + "\n"])
 
@@ -87,7 +88,7 @@ def api_estimators() -> str:
 
 
 def method_tables() -> str:
-    """The tables of docs/methods.md: for each role, a table with one row per method; then one of all parameters."""
+    """The tables of docs/methods.md: one for each role, with a row per method, and one of all parameters."""
     roles = {"rival": "Methods that cluster instances", "paper": "The paper's matchers", "baseline": "Controls"}
     parts = []
     for role, title in roles.items():
@@ -95,10 +96,13 @@ def method_tables() -> str:
         for method in map(methods.get, methods.names(role)):
             grid = "; ".join(f"`{name}`: {', '.join(map(str, values))}" for name, values in method.grid().items()) or "none"
             source = f" ({method.citation})" if method.citation and role != "paper" else ""
-            groups = f"; {method.most_groups} groups at most" if method.most_groups else ""
-            limits = groups + (f"; {method.most_rows:,} rows at most" if method.most_rows else "")
             description = f"{method.summary().rstrip('.')}{source}"
-            rows.append([f"`{method.name}`", description, grid, method.guarantee, method.cost + limits])
+            cost = method.cost
+            if method.most_groups:
+                cost += f"; {method.most_groups} groups at most"
+            if method.most_rows:
+                cost += f"; {method.most_rows:,} rows at most"
+            rows.append([f"`{method.name}`", description, grid, method.guarantee, cost])
         header = ["name", "how", "default grid", "what it guarantees", "cost and limits"]
         parts.append(f"### {title}\n\n{table(header, rows)}")
     rows = parameter_rows(map(methods.get, methods.names()))
@@ -133,17 +137,17 @@ PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 
 def published_headline() -> str:
-    """The README's line on how much of table 1 the paper's text and the authors' published code reproduce."""
+    """The README's line on what the paper's text and the authors' published code reproduce of table 1."""
     return f"- {as_published.headline(read_lines(PUBLISHED))}"
 
 
 def published_findings() -> str:
-    """The section of docs/reproduction.md on what only the authors' published code reproduces, from the committed results."""
+    """The section of docs/reproduction.md on what only the authors' published code reproduces."""
     return as_published.body(read_lines(PUBLISHED))
 
 
 def verdict_by_table() -> str:
-    """The README's table of the percentage of numbers reproduced: the paper's, a perfect copy's, and those of wrong copies."""
+    """The README's table of verdicts: percentages for the paper, for a perfect copy of it, and for wrong copies."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
     lines = []
     for name, table_rows in rows.groupby("table", sort=False):
@@ -154,7 +158,7 @@ def verdict_by_table() -> str:
 
 
 def _percentages(counts) -> str:
-    """``62 % reproduced, 12 % differ`` for one row of verdict counts; for several, ranges such as ``5 to 9 % reproduced``."""
+    """Counts of verdicts as text: ``62 % reproduced, 12 % differ``. Several rows give ranges, such as ``5 to 9 %``."""
     parts = []
     for verdict, word in (("reproduced", "reproduced"), ("differs", "differ")):
         percents = 100 * counts[verdict] / counts["cells"]
@@ -194,11 +198,13 @@ def generate_texts() -> dict[Path, str]:
     texts = {CHECKOUT / name: make() for name, make in FILES.items()}
     for (name, section), make in SECTIONS.items():
         path = CHECKOUT / name
-        texts[path] = with_section(texts.get(path) or path.read_text(encoding="utf-8"), section, make())
+        page = texts.get(path) or path.read_text(encoding="utf-8")
+        texts[path] = with_section(page, section, make())
     return texts
 
 
 def main(arguments: list[str]) -> int:
+    check = "--check" in arguments
     stale_files = [
         (path, text)
         for path, text in generate_texts().items()
@@ -206,9 +212,9 @@ def main(arguments: list[str]) -> int:
     ]
     for path, text in stale_files:
         print(path.relative_to(CHECKOUT))
-        if "--check" not in arguments:
+        if not check:
             path.write_text(text, encoding="utf-8")
-    if stale_files and "--check" in arguments:
+    if stale_files and check:
         print("These are out of date; run: make generated")
         return 1
     return 0

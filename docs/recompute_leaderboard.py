@@ -1,4 +1,4 @@
-"""Print limit, place, method, reliability and median price of each method of a leaderboard, from leaderboard_points.csv."""
+"""Print limit, place, method, reliability and median price of each method, computed from leaderboard_points.csv."""
 
 import csv
 from collections import defaultdict
@@ -22,8 +22,8 @@ def keeps_limit(row, limit):
 
 
 def find_scoring_runs(configurations, limit):
-    """The runs that score the configuration chosen by the other runs, or None if none of those keeps the limit."""
-    best_key, scoring_runs = None, None
+    """The scoring runs of the configuration that the choosing runs select. Empty if no choosing run keeps the limit."""
+    best_key, best_runs = None, []
     for runs in configurations.values():
         choosing_runs = [row for row in runs if row["chooses"] == "True"]
         prices = [float(row["price"]) for row in choosing_runs if keeps_limit(row, limit)]
@@ -31,13 +31,13 @@ def find_scoring_runs(configurations, limit):
             # The largest share of runs within the limit comes first, then the lowest median price.
             key = -len(prices) / len(choosing_runs), median(prices)
             if best_key is None or key < best_key:
-                best_key, scoring_runs = key, [row for row in runs if row["chooses"] == "False"]
-    return scoring_runs
+                best_key, best_runs = key, runs
+    return [row for row in best_runs if row["chooses"] == "False"]
 
 
 for limit in LIMITS:
     infeasible_blocks = {(row["dataset"], row["k"]) for row in points if proves_infeasible(row, limit)}
-    runs_by_method = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    runs_by_method = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))  # by method, block and parameters
     for row in points:
         block = row["dataset"], row["k"]
         if block not in infeasible_blocks:

@@ -2,8 +2,8 @@
 A first fair clustering
 =======================
 
-Plain k-means separates malignant from benign tumours, because the measurements were made to tell them apart. If the diagnosis
-is the sensitive group, every cluster should hold as many malignant tumours as the whole table does: 37 %.
+Plain k-means separates malignant from benign tumours, because the measurements were made to tell them apart. Suppose that the
+diagnosis is the sensitive group. Then every cluster should have the same share of malignant tumours as the whole table: 37 %.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ diagnosis = data.target_names[data.target]
 
 # %%
 # Every estimator takes the sensitive group as ``sensitive_features``. ``FairFlow`` keeps each share within bounds that
-# ``delta`` sets; 0 asks for the shares of the table, up to whole tumours.
+# ``delta`` sets. With 0, the clusters have the shares of the table, rounded to whole tumours.
 
 plain = KMeans(4, n_init=10, random_state=0).fit(X)
 fair = FairFlow(4, delta=0, random_state=0).fit(X, sensitive_features=diagnosis)
@@ -34,13 +34,13 @@ for name, model in {"k-means": plain, "fair-flow": fair}.items():
 report.clusters.round(3)
 
 # %%
-# The bars show what the clusters are made of; the line is the share in the whole table.
+# The bars show what the clusters are made of. The line is the share in the whole table.
 
 figure, panels = plt.subplots(1, 2, figsize=(11, 3.5), layout="constrained")
 plot_composition(plain.labels_, diagnosis, ax=panels[0]).set_title("k-means")
 plot_composition(fair.labels_, diagnosis, ax=panels[1]).set_title("fair-flow")
 
 # %%
-# **Lesson.** Fair shares are always within reach. The question is what they cost: here the price of fairness is the k-means
+# **Lesson.** Fair shares are always within reach. The question is what they cost. Here the price of fairness is the k-means
 # cost of the fair clusters, divided by that of plain k-means.
 plt.show()

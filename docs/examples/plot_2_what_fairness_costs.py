@@ -2,8 +2,8 @@
 What fairness costs
 ===================
 
-Between plain k-means and exact shares lies a range of compromises. ``delta`` moves ``FairFlow`` along it; the other methods
-settle at a point of their own.
+Between plain k-means and exact shares lies a range of compromises. ``FairFlow`` moves along this range with ``delta``. The
+other methods below settle at a point of their own.
 """
 
 import matplotlib.pyplot as plt
@@ -37,10 +37,11 @@ for name, report in reports.items():
 # %%
 # The line joins the clusterings that no other one beats in both scores.
 
-ax = plot_tradeoff(reports, unfairness="weighted_deviation", ax=plt.subplots(figsize=(8, 4.5), layout="constrained")[1])
+figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
+ax = plot_tradeoff(reports, unfairness="weighted_deviation", ax=ax)
 
 # %%
-# **Lesson.** Do not compare methods by one score. Compare their costs at equal fairness, or their fairness at equal cost:
-# methods below and to the left of the others are better.
+# **Lesson.** Do not compare methods by one score. Compare their costs at equal fairness, or their fairness at equal cost.
+# A method below and to the left of another is better.
 ax.set_title("Below and to the left is better")
 plt.show()

@@ -29,8 +29,8 @@ models = {
 }
 
 # %%
-# Wine has three cultivars, so there are three groups. ``MethodClustering`` fits any method of the benchmark by its name, the
-# controls among them.
+# Wine has three cultivars, so there are three groups. ``MethodClustering`` fits any method of the benchmark by its name. Here
+# it fits the two controls, which ignore the groups.
 
 reports = {
     name: fairness_report(X, model.fit(X, sensitive_features=cultivar).labels_, cultivar) for name, model in models.items()
@@ -47,6 +47,6 @@ ax.invert_yaxis()
 ax.set(xlabel="largest deviation of a cluster", xlim=(0, 0.9), title="Blue: within the limit, the line")
 
 # %%
-# **Lesson.** Random clusters have nearly fair shares on average, but a small cluster can still be unfair, and the price is
-# the highest of all. If every cluster must keep a limit, take a method that promises one.
+# **Lesson.** Random clusters have nearly fair shares on average, but a small cluster can still be unfair. They also have the
+# highest price of all. If every cluster must keep a limit, take a method that promises one.
 plt.show()

@@ -2,8 +2,8 @@
 Several sensitive columns
 =========================
 
-The sensitive group need not be the class, and it need not be one column. Here patients are clustered by their measurements,
-and the clusters are to be fair to sex and age together.
+The sensitive group need not be the class, and it can come from several columns. Here patients are clustered by their
+measurements, and the clusters should be fair to sex and age together.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 How far from the best possible?
 ===============================
 
-A score ranks two clusterings, but does not say how much better any clustering could be. Lower bounds do: no clustering that is
-as fair costs less than its bound, whatever method makes it.
+A score says which of two clusterings is better, but not how much better a clustering could be. A lower bound does: no other
+clustering that is as fair costs less than the bound.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ models = {
 }
 
 # %%
-# ``assignment_gap`` asks what other labels could save at the same centres. ``transport_gap`` allows any centres, so it is an
-# upper limit of what could be gained. Both are taken at the clustering's own fairness, ``delta_min``.
+# ``assignment_gap`` bounds what other labels could save at the same centres. ``transport_gap`` bounds what any other clustering
+# could save. Both compare with clusterings that are as fair as this one, by its score ``delta_min``.
 
 gaps = {}
 for name, model in models.items():
@@ -46,6 +46,6 @@ for index, (panel, title) in enumerate(zip(panels, ["same centres", "any centres
 panels[0].invert_yaxis()
 
 # %%
-# **Lesson.** A small gap proves that little is left to gain. A large one proves nothing: either a better clustering exists,
-# or the bound is loose.
+# **Lesson.** A small gap proves that little is left to gain. A large gap proves nothing. Either a better clustering exists, or
+# the bound is loose.
 plt.show()

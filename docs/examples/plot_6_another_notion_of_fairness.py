@@ -2,8 +2,8 @@
 Another notion of fairness
 ==========================
 
-Fair shares are one notion of fairness. *Social* fairness is another: no group should lie much further from its centres than
-the others, whatever the clusters are made of. ``FairLloyd`` lowers the mean cost of the group that is worst off.
+Fair shares are one notion of fairness. *Social* fairness is another. It asks that no group lies much further from the centres
+than the others, whatever the clusters are made of. ``FairLloyd`` lowers the mean cost of the group that is worst off.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,7 @@ models = {
 }
 
 # %%
-# The mean squared distance of each group to the centres of its clusters:
+# The left panel shows each group's mean squared distance to the centres.
 
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 groups = np.unique(diagnosis)
@@ -41,6 +41,6 @@ panels[1].set(ylabel="largest deviation", title="fair shares: lower is better")
 panels[0].legend()
 
 # %%
-# **Lesson.** The two notions are not the same: a clustering can be good by one and poor by the other. Decide what fairness
-# means for your question before you choose a method.
+# **Lesson.** A clustering can be good by one notion and poor by the other. Decide what fairness means for your question before
+# you choose a method.
 plt.show()

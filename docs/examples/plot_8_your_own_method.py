@@ -2,8 +2,8 @@
 Your own method in one file
 ===========================
 
-A method is a Python file with one class. The estimator below fits it, and the same file joins the benchmark's grid, tables and
-figures without any other change.
+A method is a Python file with one class. The estimator below fits such a method. The same file also adds the method to the
+benchmark's grid, tables and figures, without any other change.
 """
 
 import tempfile
@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from clusterlets import FairFlow, MethodClustering, fairness_report, plot_tradeoff
 
 # %%
-# This method deals each group out in the order of the first principal component, so that neighbours in that order share a
-# cluster and every cluster gets its share of each group.
+# This method sorts each group by the first principal component, and cuts it into equal slices, one for each cluster. So every
+# cluster gets the same share of each group, and neighbours in the order mostly stay together.
 
 SOURCE = '''
 import numpy as np
@@ -57,10 +57,11 @@ models = {
 }
 reports = {name: fairness_report(X, model.labels_, cultivar) for name, model in models.items()}
 
-ax = plot_tradeoff(reports, ax=plt.subplots(figsize=(7, 4), layout="constrained")[1])
+figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+plot_tradeoff(reports, ax=ax)
 ax.set_title("Below and to the left is better")
 
 # %%
-# **Lesson.** Hold a new method against the controls first. It must be fairer than k-means and cost less than random labels;
-# then compare it with the rivals.
+# **Lesson.** Compare a new method with the controls first. It must be fairer than k-means and cost less than random labels.
+# Then compare it with the other fair methods.
 plt.show()

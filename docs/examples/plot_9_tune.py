@@ -2,24 +2,20 @@
 Find the cheapest clustering within a limit
 ===========================================
 
-``tune`` looks, within a time limit, for the cheapest clustering of your table whose clusters all stay close to the table's
-shares. ``clusterlets tune people.csv --sensitive sex`` does the same for a CSV file.
+``tune`` looks for the cheapest clustering of your table whose clusters all stay close to the table's shares. You set how long
+it may look. ``clusterlets tune people.csv --sensitive sex`` does the same for a CSV file.
 """
 
-import io
-
 import matplotlib.pyplot as plt
-import pandas as pd
 from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import StandardScaler
 
 from clusterlets import tune
 
 # %%
-# A table of your own would be a CSV file; this one has the same form.
+# A table of your own could come from ``pandas.read_csv``. This one comes with scikit-learn.
 
-patients = load_diabetes(as_frame=True, scaled=False).data
-table = pd.read_csv(io.StringIO(patients.to_csv(index=False)))
+table = load_diabetes(as_frame=True, scaled=False).data
 X = StandardScaler().fit_transform(table.drop(columns="sex"))
 
 trials = tune(
@@ -34,11 +30,11 @@ trials = tune(
 print(trials.recommendation())
 
 # %%
-# Each point is the best run of a configuration: the cheapest within the limit, or else the one of least deviation.
+# Each point is the best run of a configuration: the cheapest within the limit or, if none keeps it, the one of least deviation.
 
-shown = trials.dropna(subset=["price"])
+configurations = trials.dropna(subset=["price"])
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
-for method, rows in shown.groupby("method"):
+for method, rows in configurations.groupby("method"):
     ax.scatter(rows["deviation_max"], rows["price"], label=method)
 ax.axvline(0.05, color="black", linewidth=1)
 ax.set(xlabel="largest deviation of a cluster", ylabel="price", title="Configurations left of the line keep the limit")

@@ -1,4 +1,4 @@
-"""Draws the picture of docs/architecture.md: python docs/figures/architecture.py"""
+"""Draw the picture of docs/architecture.md: python docs/figures/architecture.py"""
 
 from html import escape
 from pathlib import Path
@@ -8,7 +8,7 @@ WIDTH, HEIGHT = 1000, 500
 
 LIBRARY = "the same methods, scores and bounds for a table of your own, without the workflow"
 
-#: Left edge, top, width, height, colors, bold title, further lines.
+#: Boxes: left edge, top, width, height, colors, bold title, further lines.
 NODES = [
     (20, 20, 110, 50, FILE, "config.yaml", ()),
     (170, 20, 810, 50, BOX, "grid", ("checks the configuration; gives Snakemake's rules their cells, paths and fingerprints",)),
@@ -28,15 +28,7 @@ NODES = [
     (390, 325, 120, 70, BOX, "report", ("figures, pages",)),
     (210, 325, 140, 70, FILE, "report.html", ("figures/",)),
     (20, 325, 150, 70, BOX, "provenance", ("manifest, accounts,", "archive")),
-    (
-        20,
-        430,
-        960,
-        50,
-        BOX,
-        "commands → tuning → estimators",
-        (LIBRARY,),
-    ),
+    (20, 430, 960, 50, BOX, "commands → tuning → estimators", (LIBRARY,)),
 ]
 
 #: Corners of each arrow.
@@ -67,11 +59,11 @@ def text(x: float, y: float, content: str, weight: str = "normal") -> str:
 
 def node(x: int, y: int, width: int, height: int, colors: tuple[str, str], title: str, lines: tuple[str, ...]) -> list[str]:
     fill, stroke = colors
-    first = y + height / 2 + 5 - 8 * len(lines)
+    middle, baseline = x + width / 2, y + height / 2 + 5 - 8 * len(lines)
     return [
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" stroke="{stroke}"/>',
-        text(x + width / 2, first, title, "bold"),
-        *(text(x + width / 2, first + 16 * number, line) for number, line in enumerate(lines, 1)),
+        text(middle, baseline, title, "bold"),
+        *(text(middle, baseline + 16 * number, line) for number, line in enumerate(lines, 1)),
     ]
 
 

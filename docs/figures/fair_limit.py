@@ -1,4 +1,4 @@
-"""Draws fair_limit.png, the picture of docs/fair-limit.md: python docs/figures/fair_limit.py"""
+"""Draw fair_limit.png, the picture of docs/fair-limit.md: python docs/figures/fair_limit.py"""
 
 from pathlib import Path
 
@@ -24,34 +24,43 @@ def main() -> None:
         "plain k-means": MethodClustering("k-means", N_CLUSTERS, random_state=0).fit(X, sensitive_features=groups),
         f"fair-limit {LIMIT}": FairLimit(N_CLUSTERS, max_deviation=LIMIT, random_state=0).fit(X, sensitive_features=groups),
     }
-    share = (groups == "a").mean()
     figure, axes = plt.subplots(2, 2, figsize=(8.2, 5.4), height_ratios=(2.6, 1), layout="constrained")
     costs = []
     for (points, bars), (title, fit) in zip(axes.T, fits.items(), strict=True):
-        labels = fit.labels_
-        means = np.array([X[labels == cluster].mean(axis=0) for cluster in range(N_CLUSTERS)])
-        costs.append(((X - means[labels]) ** 2).sum())
-        order = np.argsort(means[:, 0])
-        for cluster in order:
-            for group, color in COLORS.items():
-                rows = X[(labels == cluster) & (groups == group)]
-                points.plot(*rows.T, linestyle="none", marker="os^"[list(order).index(cluster)], color=color, markersize=4)
-        points.plot(*means.T, linestyle="none", marker="X", color="black", markersize=10)
+        means = np.array([X[fit.labels_ == cluster].mean(axis=0) for cluster in range(N_CLUSTERS)])
+        costs.append(((X - means[fit.labels_]) ** 2).sum())
+        left_to_right = np.argsort(means[:, 0])
+        clusters = [fit.labels_ == cluster for cluster in left_to_right]
+        draw_points(points, X, groups, clusters, means)
         points.set_title(f"{title}, cost {costs[-1] / costs[0]:.2f}")
-        points.set_xticks([])
-        points.set_yticks([])
-        points.set_aspect("equal")
-        shares = [(groups[labels == cluster] == "a").mean() for cluster in order]
-        bars.bar(range(N_CLUSTERS), shares, color=COLORS["a"])
-        bars.bar(range(N_CLUSTERS), [1 - value for value in shares], bottom=shares, color=COLORS["b"])
-        bars.axhspan(share - LIMIT, share + LIMIT, color="white", alpha=0.55)
-        bars.axhline(share, color="black", linewidth=1)
-        for index, value in enumerate(shares):
-            bars.text(index, 0.06, f"{value:.0%}", ha="center", color="white", weight="bold")
-        bars.set_xticks(range(N_CLUSTERS), [f"cluster {'●■▲'[index]}" for index in range(N_CLUSTERS)])
-        bars.set_ylim(0, 1)
-        bars.set_yticks([0, share, 1], ["0 %", f"table {share:.0%}", "100 %"])
+        draw_shares(bars, groups, clusters)
     figure.savefig(Path(__file__).with_suffix(".png"), dpi=130, metadata={"Software": None})
+
+
+def draw_points(axes, X, groups, clusters, means) -> None:
+    """Draw the rows of each cluster (a mask) with a marker of its own, colored by group, and the means."""
+    for cluster, marker in zip(clusters, "os^", strict=True):
+        for group, color in COLORS.items():
+            axes.plot(*X[cluster & (groups == group)].T, linestyle="none", marker=marker, color=color, markersize=4)
+    axes.plot(*means.T, linestyle="none", marker="X", color="black", markersize=10)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_aspect("equal")
+
+
+def draw_shares(axes, groups, clusters) -> None:
+    """Draw the share of each group in each cluster, and the limits around the share in the table."""
+    share = (groups == "a").mean()
+    shares = [(groups[cluster] == "a").mean() for cluster in clusters]
+    axes.bar(range(N_CLUSTERS), shares, color=COLORS["a"])
+    axes.bar(range(N_CLUSTERS), [1 - value for value in shares], bottom=shares, color=COLORS["b"])
+    axes.axhspan(share - LIMIT, share + LIMIT, color="white", alpha=0.55)
+    axes.axhline(share, color="black", linewidth=1)
+    for index, value in enumerate(shares):
+        axes.text(index, 0.06, f"{value:.0%}", ha="center", color="white", weight="bold")
+    axes.set_xticks(range(N_CLUSTERS), [f"cluster {symbol}" for symbol in "●■▲"])
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0, share, 1], ["0 %", f"table {share:.0%}", "100 %"])
 
 
 if __name__ == "__main__":

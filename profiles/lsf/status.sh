@@ -1,10 +1,10 @@
 #!/bin/sh
-# Prints the status of the job with the given id as snakemake-executor-plugin-cluster-generic expects it: success, failed or running.
+# Prints the status of a job, given its id, for snakemake-executor-plugin-cluster-generic: success, failed or running.
 
 case $(bjobs -noheader -o stat "$1" 2>&1) in
     DONE) echo success ;;
-    # The scheduler no longer knows the job ("is not found"): it runs again, which is always safe.
+    # A job that LSF no longer knows ("is not found") runs again, which is always safe.
     EXIT | ZOMBI | *"is not found"*) echo failed ;;
-    # The job waits or runs, or the server does not answer: Snakemake will ask again.
+    # The job waits or runs, or the server does not answer. Snakemake will ask again.
     *) echo running ;;
 esac

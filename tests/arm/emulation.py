@@ -2,9 +2,9 @@
 
     .venv/bin/python tests/arm/emulation.py
 
-This command fills the folder .arm64 of the checkout with QEMU, Debian's libraries and Python for arm64, and the locked wheels
-that the steps of a grid import: 850 MB in a minute or two. A second call changes nothing unless the lock or this file has
-changed. With .arm64/bin first on PATH, a native Snakemake runs every job emulated.
+This command fills the folder .arm64 of the checkout (850 MB, in a minute or two). The folder gets QEMU, Debian's Python for
+arm64 with its libraries, and the locked wheels that the steps of a grid import. A second call changes nothing unless the lock
+or this file has changed. With .arm64/bin first on PATH, a native Snakemake runs every job emulated.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ PLATFORMS = [f"manylinux_2_{minor}_aarch64" for minor in (17, 24, 26, 27, 28, 31
 
 WRAPPER = """\
 #!/bin/sh
-# Python for aarch64, emulated; QEMU_CPU=cortex-a72 names a processor; the default supports every feature that QEMU emulates.
+# Python for aarch64, emulated. QEMU_CPU names a processor, such as cortex-a72. By default, QEMU emulates every feature it can.
 here=$(dirname "$(dirname "$(readlink -f "$0")")")
 export NUMBA_CACHE_DIR="${{NUMBA_CACHE_DIR:-$here/numba}}"
 exec "$here/bin/qemu" -L "$here/root" "$here/root/usr/bin/{name}" "$@"
@@ -49,9 +49,10 @@ class NotRun(Exception):
 
 
 def python():
-    """The path of the emulated interpreter, set up first if it is missing or out of date. Raises NotRun if that fails."""
+    """The path of the emulated interpreter, which is set up if it is missing or out of date. NotRun if that fails."""
     check_possible()
-    stamp, digest = FOLDER / "made_from", hashlib.sha256(LOCK.read_bytes() + THIS_FILE.read_bytes()).hexdigest()
+    stamp = FOLDER / "made_from"
+    digest = hashlib.sha256(LOCK.read_bytes() + THIS_FILE.read_bytes()).hexdigest()
     if not (stamp.is_file() and stamp.read_text() == digest):
         print(f"Setting up {FOLDER}: once, a minute or two", flush=True)
         shutil.rmtree(FOLDER, ignore_errors=True)
@@ -61,7 +62,7 @@ def python():
 
 
 def check_possible():
-    """Raise NotRun if this machine cannot emulate aarch64, or need not, because it is aarch64 itself."""
+    """Raise NotRun if this machine cannot emulate aarch64, or is aarch64 itself."""
     if platform.machine() == "aarch64":
         raise NotRun("this machine is itself aarch64, so `make test` runs the grid on it")
     if sys.platform != "linux" or platform.machine() != "x86_64":
@@ -80,7 +81,7 @@ def _set_up(folder):
     (folder / "bin").mkdir()
     shutil.move(folder / "amd64" / "usr" / "bin" / "qemu-aarch64-static", folder / "bin" / "qemu")
     shutil.rmtree(folder / "amd64")
-    name = os.readlink(folder / "root" / "usr" / "bin" / "python3")
+    name = os.readlink(folder / "root" / "usr" / "bin" / "python3")  # such as python3.11
     _install(folder / "root" / "usr" / "lib" / "python3" / "dist-packages", name.removeprefix("python"))
     for link in ("python", "python3"):
         (folder / "bin" / link).write_text(WRAPPER.format(name=name))
@@ -88,7 +89,7 @@ def _set_up(folder):
 
 
 def _download(folder, architecture, packages):
-    """Download Debian packages and their dependencies into ``folder``, which holds apt's state too; return the archives."""
+    """Download Debian packages and their dependencies, and return the archives. ``folder`` also holds apt's state."""
     (folder / "lists" / "partial").mkdir(parents=True)
     (folder / "archives" / "partial").mkdir(parents=True)
     (folder / "status").touch()  # empty: apt assumes that nothing is installed, and downloads every dependency
@@ -107,7 +108,7 @@ def _download(folder, architecture, packages):
 
 
 def _install(target, version):
-    """Install wheels with the locked versions and hashes into ``target``, for Debian's Python of this ``version``."""
+    """Install the locked wheels into ``target``, for Debian's Python of this ``version``."""
     lock = LOCK.read_text(encoding="utf-8")
     names = sorted(_with_dependencies(DISTRIBUTIONS))
     pins = [re.search(rf"^{re.escape(name)}==.*(?:\n .*)*\n", lock, re.MULTILINE)[0] for name in names]
@@ -121,17 +122,15 @@ def _install(target, version):
 
 
 def _with_dependencies(names):
-    """The distributions and all their dependencies, read from this environment, which has the locked versions too."""
-    names_with_dependencies, new_names = set(), set(names)
-    while new_names:
-        names_with_dependencies |= new_names
-        requirements = (Requirement(text) for name in new_names for text in metadata.requires(name) or [])
-        new_names = {
-            canonicalize_name(requirement.name)
-            for requirement in requirements
-            if not requirement.marker or requirement.marker.evaluate({"extra": ""})
-        } - names_with_dependencies
-    return names_with_dependencies
+    """The distributions and all their dependencies. They are read from this environment, which has the locked versions."""
+    distributions, pending = set(), set(names)
+    while pending:
+        name = pending.pop()
+        distributions.add(name)
+        requirements = map(Requirement, metadata.requires(name) or [])
+        required = [item for item in requirements if not item.marker or item.marker.evaluate({"extra": ""})]
+        pending |= {canonicalize_name(item.name) for item in required} - distributions
+    return distributions
 
 
 def _run(*command):

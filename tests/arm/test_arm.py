@@ -7,13 +7,13 @@ import emulation
 import pytest
 import tiny_grid
 
-# Emulated processors. "max" has vectors of scalable length (SVE), as servers since 2022; "cortex-a72", of 2016, has none.
+# Emulated processors. "max" has scalable vectors (SVE), "cortex-a72" has none.
 PROCESSORS = ["max", "cortex-a72"]
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Run the grid on both processors in parallel. For each, return the folder and a future of what run_steps returns."""
+    """By processor, the folder of a run of the grid and a future of the run's facts. The runs are parallel."""
     if "CLUSTERLETS_TEST_ARM" not in os.environ:
         pytest.skip("not run: sets up an emulated aarch64, so only make test-arm runs it")
     try:

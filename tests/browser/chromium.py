@@ -1,7 +1,7 @@
 """A headless Chromium for tests, which use its mouse and keyboard and see every request and error.
 
-Commands of the DevTools protocol go through a pair of pipes (``--remote-debugging-pipe``), as JSON messages that each
-end in a zero byte. So the tests need only Debian's package ``chromium``: no port, no socket, no driver of a matching version.
+The tests speak the DevTools protocol over a pair of pipes (``--remote-debugging-pipe``). Each message is JSON, and ends in a
+zero byte. So the tests need only Debian's package ``chromium``: no port, no socket, no driver of a matching version.
 """
 
 import json
@@ -22,8 +22,8 @@ _FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--disable-dev-shm-usage"),
     "--remote-debugging-pipe",
 )
-# Chromium reads commands from descriptor 3 and writes answers to 4. This program moves the pipes there, through
-# descriptors from 10 on, so that neither pipe overwrites the other, and becomes Chromium.
+# Chromium reads commands from descriptor 3 and writes answers to 4. This program moves the pipes there and becomes Chromium.
+# The pipes are first copied to descriptors from 10 on, so that neither overwrites the other.
 _LAUNCH = (
     "import fcntl, os, sys; r, w = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3]); "
     "os.dup2(r, 3); os.dup2(w, 4); os.execv(sys.argv[3], sys.argv[3:])"
@@ -139,17 +139,15 @@ class Page:
         return [event["params"] for event in in_this_tab if event["method"] in methods]
 
     def errors(self) -> list[str]:
-        """Errors and warnings from the console, from scripts and from the browser, which reports blocked content."""
+        """Errors and warnings of the console, of scripts and of the browser itself, which reports blocked content."""
         console = [
             str(event["args"])
             for event in self.events("Runtime.consoleAPICalled")
             if event["type"] in ("error", "warning", "assert")
         ]
         exceptions = [str(event["exceptionDetails"]) for event in self.events("Runtime.exceptionThrown")]
-        log_entries = [
-            event["entry"]["text"] for event in self.events("Log.entryAdded") if event["entry"]["level"] != "verbose"
-        ]
-        return console + exceptions + log_entries
+        entries = [event["entry"] for event in self.events("Log.entryAdded")]
+        return console + exceptions + [entry["text"] for entry in entries if entry["level"] != "verbose"]
 
     def requests(self) -> list[str]:
         """Every address that the page requested, except data that is embedded in the page."""
@@ -157,7 +155,7 @@ class Page:
         return [url for url in urls if not url.startswith("data:")]
 
     def run(self, expression: str):
-        """The value of an expression that is evaluated in the page. If it is a promise, wait for its result."""
+        """Evaluate an expression in the page and return its value. If the value is a promise, wait for its result."""
         response = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in response, response["exceptionDetails"]
         return response["result"].get("value")
@@ -168,14 +166,19 @@ class Page:
             assert time.monotonic() < deadline, f"not true within {_TIMEOUT:.0f} s: {expression}"
             time.sleep(0.05)
 
+    def middle_of(self, element: str) -> tuple[float, float]:
+        """The position of the middle of an element, given as an expression."""
+        x, y = self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({element}.getBoundingClientRect())")
+        return x, y
+
+    def move_mouse(self, x: float, y: float) -> None:
+        self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
     def click(self, selector: str) -> None:
         """Click the middle of an element with the mouse, after scrolling it into view."""
-        selector_literal = json.dumps(selector)
-        self.run(f"document.querySelector({selector_literal}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        x, y = self.run(
-            f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
-            f"(document.querySelector({selector_literal}).getBoundingClientRect())"
-        )
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.run(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        x, y = self.middle_of(element)
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 

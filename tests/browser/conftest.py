@@ -19,7 +19,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory):
-    """The results folder of a run on the paper's datasets, with a report."""
+    """The results folder of a run on the paper's datasets except nbfi, with a report."""
     runs = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=2, ks=(2, 10))
     return build(runs, tmp_path_factory.mktemp("paper") / "results")
 

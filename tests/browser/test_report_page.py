@@ -1,4 +1,4 @@
-"""The report as a reader meets it: in Chromium, with mouse and keyboard, on a wide screen, on a phone, and on paper."""
+"""The report in Chromium, with mouse and keyboard, on a wide screen, on a phone, and on paper."""
 
 import json
 from itertools import pairwise
@@ -50,7 +50,7 @@ def test_every_figure_renders(results, show):
 
 
 def is_sorted(values, descending=False):
-    """Whether the numbers are in order; empty values come last, ascending or descending."""
+    """Whether the numbers are in order and the empty values come last."""
     numbers = sorted((float(value) for value in values if value), reverse=descending)
     return [float(value) if value else None for value in values] == numbers + [None] * values.count("")
 
@@ -86,25 +86,28 @@ def test_every_table_sorts_by_every_column(results, show):
     assert failing == [] and page.errors() == []
 
 
-def test_filters_show_only_rows_and_cells_of_their_verdict(results, show):
+def test_a_filter_of_the_claims_shows_only_those_of_its_verdict(results, show):
     page = show(results / "report.html")
-    claims = SHOWN_ROWS.format("#claims")
-    assert page.run(claims) == 1 and not page.run("document.querySelector('#claims details.rest').open")
+    n_shown = SHOWN_ROWS.format("#claims")
+    assert page.run(n_shown) == 1 and not page.run("document.querySelector('#claims details.rest').open")
     page.click("#claims .filter [data-show=holds]")
-    assert page.run(claims) == 1 and page.run("document.querySelector('#claims details.rest').open")
+    assert page.run(n_shown) == 1 and page.run("document.querySelector('#claims details.rest').open")
     page.click("#claims .filter [data-show=does-not-hold]")
-    assert page.run(claims) == 1 and page.run("document.querySelector('#claims .shown').textContent") == "1 of 4 rows shown"
+    assert page.run(n_shown) == 1 and page.run("document.querySelector('#claims .shown').textContent") == "1 of 4 rows shown"
     assert page.run("document.querySelector('#claims .filter [aria-pressed=true]').dataset.show") == "does-not-hold"
     page.run("document.querySelector('#claims .filter button').focus()")
     page.press("Enter")
-    assert page.run(claims) == 1
+    assert page.run(n_shown) == 1
 
+
+def test_a_filter_of_the_tables_fades_the_cells_and_hides_the_rows_of_other_verdicts(results, show):
+    page = show(results / "report.html")
     page.click("#tables .filter [data-show=differs]")
     page.run("document.getElementById('numbers').open = true")
     cells = "[...document.querySelectorAll('#tables td[data-verdict]')].filter(cell => cell.checkVisibility())"
     assert set(page.run(f"{cells}.filter(cell => !cell.matches('.faded')).map(cell => cell.dataset.verdict)")) == {"differs"}
-    listed = "[...document.querySelectorAll('#numbers tbody tr')].filter(row => row.checkVisibility())"
-    assert set(page.run(f"{listed}.map(row => row.dataset.verdict)")) == {"differs"}
+    rows = "[...document.querySelectorAll('#numbers tbody tr')].filter(row => row.checkVisibility())"
+    assert set(page.run(f"{rows}.map(row => row.dataset.verdict)")) == {"differs"}
 
 
 def test_the_reason_for_a_number_opens_by_mouse_and_by_keyboard(results, show):
@@ -184,19 +187,23 @@ def test_without_scripts_everything_can_be_read(results, show):
 
 
 def lowest_contrast(page):
-    """The lowest contrast ratio of a text to its background, and the element with the text."""
+    """The lowest contrast ratio of a text to its background, as WCAG defines it, and the element with the text."""
     return page.run("""(() => {
       const linear = c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
-      const light = color => { const [r, g, b] = color.map(linear); return .2126 * r + .7152 * g + .0722 * b; };
+      const luminance = color => { const [r, g, b] = color.map(linear); return .2126 * r + .7152 * g + .0722 * b; };
       const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
-      const behind = element => { for (let e = element; e; e = e.parentElement) {
-          const color = parse(getComputedStyle(e).backgroundColor); if (color.length === 3) return color;
-        } return [255, 255, 255]; };
+      const background = element => {
+        for (let e = element; e; e = e.parentElement) {
+          const color = parse(getComputedStyle(e).backgroundColor);
+          if (color.length === 3) return color;  // others are transparent
+        }
+        return [255, 255, 255];
+      };
       let lowest = [99, ''];
       const texts = 'p, li, td, th, dt, dd, h1, h2, h3, a, summary, small, .chip, .mark, figcaption';
       for (const element of document.querySelectorAll(texts)) {
         if (!element.checkVisibility() || !element.textContent.trim() || element.closest('.faded')) continue;
-        const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+        const [a, b] = [luminance(parse(getComputedStyle(element).color)), luminance(background(element))];
         const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
         if (ratio < lowest[0]) lowest = [ratio, element.outerHTML.slice(0, 120)];
       }

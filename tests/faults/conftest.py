@@ -19,6 +19,7 @@ def site():
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
+    """A dataset of one file. It is the only one in the catalogue."""
     toy = Toy(tmp_path, {"diabetes.csv": GOOD}, "pima")
     monkeypatch.setattr(catalogue, "_catalogue", lambda: toy.catalogue)
     return toy
@@ -26,9 +27,10 @@ def toy(tmp_path, monkeypatch):
 
 @pytest.fixture
 def toy_of_two_files(tmp_path, monkeypatch):
-    toy_of_two_files = Toy(tmp_path, ADULT, "adult")
-    monkeypatch.setattr(catalogue, "_catalogue", lambda: toy_of_two_files.catalogue)
-    return toy_of_two_files
+    """A dataset of two files. It is the only one in the catalogue."""
+    toy = Toy(tmp_path, ADULT, "adult")
+    monkeypatch.setattr(catalogue, "_catalogue", lambda: toy.catalogue)
+    return toy
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,10 @@ from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
 
 HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
-#: The correct content of the toy: GOOD if it has one file, ADULT if it has two.
+#: The correct content of a toy of one file, and the same with a wrong value.
 GOOD = (HEADER + "".join(f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(10_000))).encode()
+WRONG = GOOD.replace(b"33.6", b"36.3", 1)
+#: The correct contents of a toy of two files, by file name.
 ADULT_LINE = "{}, Private, 77516, HS-grad, 9, Never-married, Sales, Own-child, White, Male, 0, 0, 40, Cuba, {}\n"
 ADULT = {
     "adult.data": "".join(ADULT_LINE.format(age, "<=50K") for age in range(17, 90)).encode(),
@@ -33,8 +35,9 @@ def archive(members, compression=zipfile.ZIP_DEFLATED):
 
 
 class Site:
-    """A web server on 127.0.0.1. Requests for a path get the replies added by :meth:`serve` in turn, and then always the last.
+    """A web server on 127.0.0.1.
 
+    Requests for a path get the replies added by :meth:`serve`, one after the other. The last reply is repeated.
     ``requested_paths`` lists the paths of the requests, and ``logins`` their Authorization headers.
     """
 
@@ -107,7 +110,7 @@ class Site:
 
 
 class Toy:
-    """A dataset ``toy``: one file in pima's format, or two in adult's. ``refuses`` and ``recovers`` check how a fetch ends."""
+    """A dataset ``toy``: one file in pima's format, or two in adult's."""
 
     def __init__(self, folder, contents, module):
         self.raw, self.contents = folder / "raw", contents
@@ -140,7 +143,7 @@ class Toy:
         return self.raw / "toy" / next(iter(self.contents))
 
     def from_addresses(self, *addresses, members=None):
-        """Make these addresses the only sources. If they are of archives, ``members`` maps each file to its path in them."""
+        """Make these addresses the only sources. For archives, ``members`` maps each file to its path in the archive."""
         self.entry["sources"] = [{"url": address} | ({"members": members} if members else {}) for address in addresses]
 
     def fetch(self, mirror=None):
@@ -150,7 +153,7 @@ class Toy:
         """Names of the files in the raw folder that could be mistaken for data."""
         return sorted(path.name for path in self.raw.glob("toy/*") if not path.name.startswith("."))
 
-    def refuses(self, reason, source=None, mirror=None):
+    def assert_fetch_fails(self, reason, source=None, mirror=None):
         """Assert that a fetch fails, leaves no data, and names dataset, source, reason and remedy. Return the message."""
         with pytest.raises(ClusterletsError, match=reason) as error:
             self.fetch(mirror)
@@ -160,10 +163,10 @@ class Toy:
         assert "Traceback" not in message and self.data_files() == []
         return message
 
-    def recovers(self, mirror=None):
-        """Assert that a fetch gets the right files and that a second one gives the same receipt. Return the receipt.
+    def fetch_and_check(self, mirror=None):
+        """Assert that a fetch gets the right files, and that a second one gives the same receipt. Return the receipt.
 
-        Beside the files there may only be the lock and the note on their origin.
+        The folder may hold nothing else but the lock and the note on the origin of the files.
         """
         receipt = self.fetch(mirror)
         assert self.fetch(mirror) == receipt and receipt["sha256_matches"]

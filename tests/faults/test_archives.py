@@ -1,7 +1,7 @@
-"""Every archive in which a dataset is published gives the same table. A local web server serves archives made like these."""
+"""Every archive in which a dataset is published gives the same table. A local web server serves copies of the archives."""
 
 import copy
-import re
+from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,22 +14,21 @@ from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import fingerprint
 
 CATALOGUE = {name: datasets.describe(name) for name in datasets.names()}
-WEB_ARCHIVE = re.compile(r"https://web\.archive\.org/web/")  # not tested: it serves the same bytes as the publisher
-# Publishers' archives also hold other files, such as these.
+WEB_ARCHIVE = "https://web.archive.org/web/"  # not tested: it serves the same bytes as the publisher
+# Files such as publishers' archives also hold.
 OTHER_MEMBERS = {"Index": b"Index of adult\n", "old/adult.data": b"", "bank.zip/bank.csv": b"a;b\n"}
 
 ARCHIVES = [
-    pytest.param(name, source, id=f"{name} {file}")
+    pytest.param(name, source, id=f"{name} {PurePosixPath(urlsplit(source['url']).path).name}")
     for name, entry in CATALOGUE.items()
     for source in entry["sources"]
-    if "members" in source and not WEB_ARCHIVE.match(source["url"])
-    for file in [urlsplit(source["url"]).path.rsplit("/", 1)[-1]]
+    if "members" in source and not source["url"].startswith(WEB_ARCHIVE)
 ]
 
 
 @pytest.fixture
 def publish(site, tmp_path, monkeypatch):
-    """Serve an archive of a dataset on this machine, fetch it, and return the receipt and the table."""
+    """A function that serves an archive of a dataset on this machine, fetches it, and returns the receipt and the table."""
 
     def publish_archive(name, source, content):
         path = urlsplit(source["url"]).path
@@ -61,7 +60,10 @@ def test_every_archive_gives_the_same_table_even_with_other_line_ends_and_a_byte
 
 
 def zip_like_the_publisher(source, files):
-    """An archive with ``files`` (content by name) at the source's paths, some in an inner bank.zip, and with other members."""
+    """An archive with ``files`` (content by name) at the paths that the source gives, and with other members.
+
+    A path that begins with bank.zip/ leads into an inner archive.
+    """
     contents = OTHER_MEMBERS | {path: files[file] for file, path in source["members"].items()}
     inner = {path.split("/", 1)[1]: content for path, content in contents.items() if path.startswith("bank.zip/")}
     outer = {path: content for path, content in contents.items() if not path.startswith("bank.zip/")}

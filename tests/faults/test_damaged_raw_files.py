@@ -11,7 +11,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 
-HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
+PIMA = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
 ROWS = [f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(6)]
 BANK = '"age";"education";"default";"balance";"housing";"loan";"campaign";"pdays";"previous";"marital";"y"\n'
 BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
@@ -19,7 +19,7 @@ BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
 
 @pytest.fixture
 def steps(tmp_path):
-    """The steps that fetch and prepare a dataset, and the paths of the files that they read and write."""
+    """The steps that fetch and prepare a dataset, with the paths of their files."""
 
     class Steps:
         raw, receipt = tmp_path / "raw", tmp_path / "receipt.json"
@@ -51,17 +51,13 @@ def steps(tmp_path):
 @pytest.mark.parametrize(
     "name, content, problem",
     [
-        ("pima", HEADER + "".join(ROWS), "expected 768 rows, found 6"),
-        ("pima", HEADER + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
-        (
-            "pima",
-            HEADER + ROWS[0] + ROWS[1].replace("33.6", "nan"),
-            "line 3: column BMI holds 'nan', which is not a finite",
-        ),
-        ("pima", HEADER + ROWS[0] + ROWS[1].replace("148", "high"), "line 3: column Glucose holds 'high'"),
-        ("pima", HEADER + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
-        ("pima", HEADER + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
-        ("pima", HEADER + ROWS[1] + ROWS[3], "no row has the group 0"),
+        ("pima", PIMA + "".join(ROWS), "expected 768 rows, found 6"),
+        ("pima", PIMA + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
+        ("pima", PIMA + ROWS[0] + ROWS[1].replace("33.6", "nan"), "line 3: column BMI holds 'nan', which is not a finite"),
+        ("pima", PIMA + ROWS[0] + ROWS[1].replace("148", "high"), "line 3: column Glucose holds 'high'"),
+        ("pima", PIMA + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
+        ("pima", PIMA + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
+        ("pima", PIMA + ROWS[1] + ROWS[3], "no row has the group 0"),
         ("pima", b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
         ("bank", '"age";"job"\n58;"none"\n', "bank-full.csv has no column education, default"),
         ("bank", BANK.replace(";", ","), "bank-full.csv, line 1: ';' expected"),
@@ -166,30 +162,36 @@ def test_arrays_are_removed_if_their_description_cannot_be_written(steps, monkey
     assert list(steps.npz.parent.iterdir()) == []
 
 
-def test_the_prepared_files_hold_the_table_and_its_description_and_can_be_reproduced(steps):
+def test_fetching_and_preparing_again_gives_the_same_bytes(steps):
+    contents = []
+    for _ in range(2):
+        steps.fetch("iris")
+        steps.prepare("iris")
+        contents.append([path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)])
+    assert contents[0] == contents[1]
+
+
+def test_the_prepared_files_hold_the_table_and_its_description(steps):
     steps.fetch("iris")
     steps.prepare("iris")
-    first_contents = [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)]
-    steps.fetch("iris")
-    steps.prepare("iris")
-    assert [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)] == first_contents
     arrays, description = storage.load_arrays(steps.npz), json.loads(steps.json.read_text())
     assert arrays["X"].shape == (150, 4) and arrays["X"].dtype == np.float64
     assert arrays["groups"].dtype == np.int64 and np.bincount(arrays["groups"]).tolist() == [50, 50, 50]
     assert arrays["group_names"].tolist() == ["setosa", "versicolor", "virginica"]
     assert arrays["feature_names"].tolist()[0] == "sepal length (cm)"
-    assert description["groups"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
-    assert (description["rows"], description["features"], description["positives"], description["source"]) == (
-        150,
-        4,
-        None,
-        "bundled",
-    )
-    assert description["fingerprint"] == datasets.describe("iris")["fingerprint"] and description["warnings"] == []
-    unscaled = arrays["X"]
+    expected = {"rows": 150, "features": 4, "positives": None, "source": "bundled", "warnings": []}
+    expected |= {"groups": {"setosa": 50, "versicolor": 50, "virginica": 50}}
+    expected |= {"fingerprint": datasets.describe("iris")["fingerprint"]}
+    assert {key: description[key] for key in expected} == expected
+
+
+def test_scaling_changes_the_features_and_not_the_fingerprint(steps):
+    steps.fetch("iris")
+    steps.prepare("iris")
+    unscaled, fingerprint = storage.load_arrays(steps.npz)["X"], json.loads(steps.json.read_text())["fingerprint"]
     steps.prepare("iris", scaling="standard")
     assert np.array_equal(storage.load_arrays(steps.npz)["X"], standardise(unscaled))
-    assert json.loads(steps.json.read_text())["fingerprint"] == description["fingerprint"]
+    assert json.loads(steps.json.read_text())["fingerprint"] == fingerprint
 
 
 def test_the_environment_can_set_the_mirror(steps, toy, site, monkeypatch):

@@ -15,7 +15,7 @@ import zipfile
 import pytest
 from disks import disk, remount
 from processes import wait_until
-from served import ADULT, GOOD, archive
+from served import ADULT, GOOD, WRONG, archive
 
 from clusterlets import storage
 from clusterlets.datasets import transfer
@@ -23,7 +23,6 @@ from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 
 FILE, ZIP = "/diabetes.csv", "/toy.zip"
-WRONG = GOOD.replace(b"33.6", b"36.3", 1)
 HALF_SIZE = len(GOOD) // 2
 
 # A program that fetches the toy. Its arguments are the catalogue, as JSON, and the raw folder.
@@ -53,11 +52,11 @@ def archive_address(toy, site):
 
 @pytest.fixture
 def start_process(toy):
-    """A function that starts a process, which fetches the toy or runs another program, and is killed after the test."""
+    """A function that starts a program with the arguments of FETCH_TOY. The process is killed after the test."""
     children = []
 
-    def start(program=FETCH_TOY, *arguments):
-        command = [sys.executable, "-c", program, json.dumps(toy.catalogue), str(toy.raw), *map(str, arguments)]
+    def start(program=FETCH_TOY):
+        command = [sys.executable, "-c", program, json.dumps(toy.catalogue), str(toy.raw)]
         children.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return children[-1]
 
@@ -97,9 +96,9 @@ BAD_ANSWERS = {
 def test_a_bad_answer_is_reported_and_the_next_fetch_works(answer, toy, site, address):
     reply, reason = BAD_ANSWERS[answer]
     site.serve(FILE, **reply)
-    toy.refuses(reason, address)
+    toy.assert_fetch_fails(reason, address)
     site.heal(FILE)
-    toy.recovers()
+    toy.fetch_and_check()
 
 
 GOOD_ANSWERS = {
@@ -116,7 +115,7 @@ def test_good_content_is_used_even_if_it_was_retried_redirected_or_compressed(re
     monkeypatch.setattr(transfer, "_TIMEOUT", 0.5)
     for reply in replies:
         site.serve(FILE, **reply)
-    assert toy.recovers()["source"] == address
+    assert toy.fetch_and_check()["source"] == address
     assert site.requested_paths == [FILE] * len(replies)
 
 
@@ -127,10 +126,10 @@ def test_a_fetch_gives_up_on_a_silent_server(toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent_server:
         toy.from_addresses(f"http://127.0.0.1:{silent_server.getsockname()[1]}/")
-        toy.refuses("timed out.*ReadTimeout, attempts: 3", "http://127.0.0.1")
+        toy.assert_fetch_fails("timed out.*ReadTimeout, attempts: 3", "http://127.0.0.1")
     toy.from_addresses(address)
     site.heal(FILE)
-    toy.recovers()
+    toy.fetch_and_check()
 
 
 @pytest.mark.parametrize("slow", ["body", "headers"])
@@ -139,20 +138,20 @@ def test_a_fetch_gives_up_on_a_server_that_sends_too_slowly(slow, toy, site, add
     toy.from_addresses(address, f"{site.address}/good")
     site.serve(FILE, GOOD, drip=(1, 0.05), slow_headers=slow == "headers")
     site.serve("/good", GOOD)
-    assert toy.recovers()["source"] == f"{site.address}/good"
+    assert toy.fetch_and_check()["source"] == f"{site.address}/good"
     toy.target.unlink()
     toy.from_addresses(address)
-    toy.refuses("takes longer than 0.5 s", address)
+    toy.assert_fetch_fails("takes longer than 0.5 s", address)
 
 
 def test_a_dead_proxy_is_reported(toy, site, address, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as dead_proxy:
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{dead_proxy.getsockname()[1]}")
     toy.from_addresses("http://data.example/toy.csv")
-    toy.refuses("proxy.*ProxyError, attempts: 3", "http://data.example/toy.csv")
+    toy.assert_fetch_fails("proxy.*ProxyError, attempts: 3", "http://data.example/toy.csv")
     monkeypatch.setenv("http_proxy", site.address)
     site.heal("http://data.example/toy.csv")
-    toy.recovers()
+    toy.fetch_and_check()
 
 
 # Wrong content.
@@ -161,9 +160,10 @@ def test_a_dead_proxy_is_reported(toy, site, address, monkeypatch):
 @pytest.mark.parametrize("bytes_of_mirror", [WRONG, GOOD[:HALF_SIZE]])
 def test_the_publisher_is_used_if_the_mirror_serves_wrong_bytes(bytes_of_mirror, toy, site, address):
     site.serve("/mirror/toy/diabetes.csv", bytes_of_mirror)
-    toy.refuses(f"mirror {site.address}/mirror: serves bytes other than the known ones, and", address, f"{site.address}/mirror")
+    mirror = f"{site.address}/mirror"
+    toy.assert_fetch_fails(f"mirror {mirror}: serves bytes other than the known ones, and", address, mirror)
     site.heal(FILE)
-    assert toy.recovers(f"{site.address}/mirror")["source"] == address
+    assert toy.fetch_and_check(mirror)["source"] == address
 
 
 @pytest.mark.parametrize("sized", [True, False])
@@ -171,8 +171,8 @@ def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkey
     with monkeypatch.context() as patch:
         patch.setattr(transfer, "_MAX_BYTES", HALF_SIZE)
         site.serve(FILE, GOOD, sized=sized)
-        toy.refuses("a file of more than .* MB cannot be the expected one", address)
-    toy.recovers()
+        toy.assert_fetch_fails("a file of more than .* MB cannot be the expected one", address)
+    toy.fetch_and_check()
 
 
 # Archives.
@@ -180,13 +180,16 @@ def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkey
 
 @pytest.mark.parametrize("outside", ["../", "../../", "{absolute}/"])
 def test_an_archive_cannot_write_outside_its_folder(outside, toy, site, archive_address, tmp_path):
+    def paths_outside():
+        return {path for path in tmp_path.rglob("*") if not path.is_relative_to(toy.raw)}
+
     outside = outside.format(absolute=tmp_path / "outside")
     site.serve(ZIP, archive({f"{outside}diabetes.csv": WRONG, f"{outside}escaped": GOOD}))
-    outside_paths = {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]}
-    toy.refuses("its values differ", archive_address)
-    assert {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]} == outside_paths
+    paths_before = paths_outside()
+    toy.assert_fetch_fails("its values differ", archive_address)
+    assert paths_outside() == paths_before
     site.heal(ZIP, archive({"../diabetes.csv": WRONG, "diabetes.csv": GOOD}))
-    toy.recovers()
+    toy.fetch_and_check()
 
 
 @pytest.mark.parametrize("member", ["diabetes.csv", "inner.zip/diabetes.csv"])
@@ -199,30 +202,30 @@ def test_a_zip_bomb_is_refused(member, toy, site, archive_address, monkeypatch):
         return inner if member == "diabetes.csv" else archive({"inner.zip": inner})
 
     site.serve(ZIP, archive_with(bytes(50 * 2**20)))
-    toy.refuses("a file of more than 1 MB", archive_address)
+    toy.assert_fetch_fails("a file of more than 1 MB", archive_address)
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and path.stat().st_size], "it fills the disk"
     site.heal(ZIP, archive_with(GOOD))
-    toy.recovers()
+    toy.fetch_and_check()
 
 
 _UNCOMPRESSED = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
 
 
-def _damage_archive(pattern, offset, byte):
+def _replace_byte(pattern, offset, byte):
     """The uncompressed archive with one byte replaced, ``offset`` bytes after the first occurrence of ``pattern``."""
     position = _UNCOMPRESSED.index(pattern) + offset
     return _UNCOMPRESSED[:position] + byte + _UNCOMPRESSED[position + 1 :]
 
 
-# An entry of the directory has its flags 8 bytes, and its compression method 10 bytes, after its start.
+# In an entry of the directory, the flags are 8 bytes after the start, and the compression method is 10 bytes after it.
 BAD_ARCHIVES = {
     "truncated": (_UNCOMPRESSED[:-30], "its archive cannot be used: File is not a zip file"),
     "without the member": (archive({"readme.txt": b"moved"}), "its archive cannot be used: it holds no diabetes.csv"),
     "a web page": (b"<html>Please log in</html>", "is a web page, not data"),
-    "a changed byte": (_damage_archive(b"5000,", 0, b"?"), "its archive cannot be used: .*Bad CRC-32"),
-    "no directory": (_damage_archive(b"PK\x01\x02", 0, b"?"), "Bad magic number for central directory"),
-    "encrypted": (_damage_archive(b"PK\x01\x02", 8, b"\x01"), "encrypted"),
-    "an unknown compression": (_damage_archive(b"PK\x01\x02", 10, b"\x63"), "compression method is not supported"),
+    "a changed byte": (_replace_byte(b"5000,", 0, b"?"), "its archive cannot be used: .*Bad CRC-32"),
+    "no directory": (_replace_byte(b"PK\x01\x02", 0, b"?"), "Bad magic number for central directory"),
+    "encrypted": (_replace_byte(b"PK\x01\x02", 8, b"\x01"), "encrypted"),
+    "an unknown compression": (_replace_byte(b"PK\x01\x02", 10, b"\x63"), "compression method is not supported"),
 }
 
 
@@ -230,9 +233,9 @@ BAD_ARCHIVES = {
 def test_a_bad_archive_is_reported_and_the_next_fetch_works(form, toy, site, archive_address):
     content, reason = BAD_ARCHIVES[form]
     site.serve(ZIP, content)
-    toy.refuses(reason, archive_address)
+    toy.assert_fetch_fails(reason, archive_address)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
-    toy.recovers()
+    toy.fetch_and_check()
 
 
 # Mirrors.
@@ -243,11 +246,11 @@ def test_a_pipe_is_not_read_as_a_file(folder, toy, site, address, tmp_path):
     (tmp_path / folder / "toy").mkdir(parents=True)
     os.mkfifo(tmp_path / folder / "toy" / "diabetes.csv")
     site.serve(FILE, GOOD)
-    assert toy.recovers(str(tmp_path / "mirror"))["source"] == address
-    toy.target.unlink()
-    toy.from_addresses()
+    assert toy.fetch_and_check(str(tmp_path / "mirror"))["source"] == address
     if folder == "mirror":
-        toy.refuses("diabetes.csv is not a regular file", mirror=str(tmp_path / "mirror"))
+        toy.target.unlink()
+        toy.from_addresses()
+        toy.assert_fetch_fails("diabetes.csv is not a regular file", mirror=str(tmp_path / "mirror"))
 
 
 # The disk and the machine.
@@ -262,27 +265,27 @@ def small_disk(toy):
 
 def test_a_full_disk_is_reported(toy, site, address, small_disk):
     site.serve(FILE, GOOD, sized=False)
-    toy.refuses("No space left on device.*\n.*free space on its disk")
+    toy.assert_fetch_fails("No space left on device.*\n.*free space on its disk")
     names = {path.name for path in toy.target.parent.iterdir()}
     assert names == {".lock", ".origin.json"}, "what was written still fills the disk"
     remount(small_disk, "size=4m")
-    toy.recovers()
+    toy.fetch_and_check()
 
 
 def test_a_full_disk_for_temporary_files_is_reported(toy, site, address, tmp_path, monkeypatch):
     site.serve(FILE, GOOD)
     with disk(tmp_path / "temporary", "size=128k") as small_folder, monkeypatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(small_folder))
-        toy.refuses(f"cannot be stored in {small_folder}/.* .No space left on device", address)
-    toy.recovers()
+        toy.assert_fetch_fails(f"cannot be stored in {small_folder}/.* .No space left on device", address)
+    toy.fetch_and_check()
 
 
 def test_a_read_only_disk_is_reported_unless_the_files_are_there(toy, site, address, small_disk):
     site.heal(FILE)
     remount(small_disk, "ro")
-    toy.refuses("no file can be written to .*: Read-only file system.*\n.*make it a folder that you may write to")
+    toy.assert_fetch_fails("no file can be written to .*: Read-only file system.*\n.*make it a folder that you may write to")
     remount(small_disk, "rw,size=4m")
-    receipt = toy.recovers()
+    receipt = toy.fetch_and_check()
     remount(small_disk, "ro")
     assert toy.fetch() == receipt, "files that are there need no writing"
 
@@ -290,9 +293,9 @@ def test_a_read_only_disk_is_reported_unless_the_files_are_there(toy, site, addr
 def test_a_file_in_place_of_the_raw_folder_is_reported(toy, site, address):
     site.heal(FILE)
     toy.raw.write_text("not a folder")
-    toy.refuses("no file can be written to .*: Not a directory.*\n.*make it a folder that you may write to")
+    toy.assert_fetch_fails("no file can be written to .*: Not a directory.*\n.*make it a folder that you may write to")
     toy.raw.unlink()
-    toy.recovers()
+    toy.fetch_and_check()
 
 
 def test_only_one_of_two_simultaneous_fetches_downloads(toy, site, address, start_process):
@@ -302,7 +305,7 @@ def test_only_one_of_two_simultaneous_fetches_downloads(toy, site, address, star
     assert site.stalled.wait(20)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0]) for process in (first, second)]
-    assert receipts[0] == receipts[1] == toy.recovers()
+    assert receipts[0] == receipts[1] == toy.fetch_and_check()
     assert site.requested_paths == [FILE]
 
 
@@ -315,7 +318,7 @@ def test_two_simultaneous_fetches_both_succeed_on_a_disk_without_locks(toy, site
     wait_until(lambda: len(site.requested_paths) == 2)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
-    assert receipts[0] == receipts[1] == toy.recovers()
+    assert receipts[0] == receipts[1] == toy.fetch_and_check()
 
 
 def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, start_process):
@@ -327,10 +330,10 @@ def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, 
     assert toy.data_files() == []
     site.resume.set()
     site.heal(FILE)
-    toy.recovers()
+    toy.fetch_and_check()
 
 
-# With this in front, a program stalls before it renames a file to a name that ends with the program's last argument.
+# Put in front of a program, this makes it stall before it renames a file to a name that ends with its last argument.
 STALLER = """
 import os, sys, time
 replace = os.replace
@@ -360,7 +363,7 @@ def test_a_fetch_killed_between_two_files_can_be_repeated(toy_of_two_files, site
     assert toy_of_two_files.data_files() == ["adult.data"] and toy_of_two_files.target.read_bytes() == ADULT["adult.data"]
     (temporary_file,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # hidden, so it is never mistaken for data
     temporary_file.unlink()
-    assert toy_of_two_files.recovers()["source"] == site.address + ZIP
+    assert toy_of_two_files.fetch_and_check()["source"] == site.address + ZIP
 
 
 @pytest.mark.parametrize("file, finished", [("data.npz", []), ("data.json", ["data.npz"])])

@@ -5,7 +5,7 @@ import hashlib
 from urllib.parse import unquote
 
 import pytest
-from served import ADULT, GOOD
+from served import ADULT, GOOD, WRONG
 
 from clusterlets.__main__ import main
 from clusterlets.datasets import catalogue
@@ -22,7 +22,7 @@ def test_a_mirror_can_be_a_folder_a_file_address_or_a_web_address(kind, toy, sit
     (folder / "toy" / "diabetes.csv").write_bytes(GOOD)
     site.serve("/data/toy/diabetes.csv", GOOD)
     mirror = {"folder": str(folder), "file address": folder.as_uri(), "web address": f"{site.address}/data/"}[kind]
-    assert toy.recovers(mirror) == {
+    assert toy.fetch_and_check(mirror) == {
         "dataset": "toy",
         "source": "mirror",
         "sha256_matches": True,
@@ -63,13 +63,13 @@ def test_if_a_source_fails_the_next_one_is_used(toy, site, tmp_path):
     toy.from_addresses(f"{site.address}/gone", f"{site.address}/page", f"{site.address}/good")
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
     site.serve("/good", GOOD)
-    assert toy.recovers(str(tmp_path / "no mirror"))["source"] == f"{site.address}/good"
+    assert toy.fetch_and_check(str(tmp_path / "no mirror"))["source"] == f"{site.address}/good"
     assert site.requested_paths == ["/gone"] * 3 + ["/page", "/good"]
 
 
 def test_the_message_says_in_order_why_each_source_failed(toy, site):
     toy.from_addresses(f"{site.address}/gone")
-    message = toy.refuses("404", mirror=f"{site.address}/mirror")
+    message = toy.assert_fetch_fails("404", mirror=f"{site.address}/mirror")
     assert [line.split(": ")[0].strip() for line in message.splitlines()[1:4]] == [
         "- by hand",
         f"- mirror {site.address}/mirror",
@@ -80,12 +80,12 @@ def test_the_message_says_in_order_why_each_source_failed(toy, site):
 
 def test_the_password_of_a_mirror_is_in_no_message_and_no_file(toy, site):
     mirror = site.address.replace("//", "//me:secret@")
-    assert "secret" not in toy.refuses("404", f"mirror {site.address}", mirror=mirror)
+    assert "secret" not in toy.assert_fetch_fails("404", f"mirror {site.address}", mirror=mirror)
     site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5)
-    toy.refuses("attempts: 3", mirror=mirror)
+    toy.assert_fetch_fails("attempts: 3", mirror=mirror)
     site.replies.clear()
     site.serve("/toy/diabetes.csv", status=302, headers={"Location": "http://me:secret@127.0.0.1:9x/toy"})
-    assert "secret" not in toy.refuses("mirror", mirror=mirror)
+    assert "secret" not in toy.assert_fetch_fails("mirror", mirror=mirror)
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
 
 
@@ -102,35 +102,34 @@ UNUSABLE_MIRRORS = {
 
 @pytest.mark.parametrize("mirror", UNUSABLE_MIRRORS.values(), ids=UNUSABLE_MIRRORS)
 def test_the_password_of_a_mirror_with_an_unusable_address_is_in_no_message(mirror, toy):
-    message = toy.refuses("mirror ", mirror=mirror)
+    message = toy.assert_fetch_fails("mirror ", mirror=mirror)
     assert not [word for word in ("cret", "se%2F", "se/", "c@re") if word in message]
 
 
 @pytest.mark.parametrize("word", ["secret", "se%2Fcr%40t", "%E2%82%AC", "€"])
 def test_the_password_of_a_mirror_is_sent_to_the_mirror(word, toy, site):
     site.serve("/toy/diabetes.csv", GOOD)
-    toy.recovers(site.address.replace("//", f"//me:{word}@"))
+    toy.fetch_and_check(site.address.replace("//", f"//me:{word}@"))
     login = base64.b64decode(site.logins[0].removeprefix("Basic ")).decode()
     assert login == f"me:{unquote(word)}"
 
 
 def test_messages_show_the_full_name_of_a_mirror_folder_with_an_at_sign_or_colon(toy, tmp_path):
-    for name in ("a@b", "2021-01-01T10:00@home"):
-        toy.refuses(f"mirror {tmp_path / name}: {tmp_path / name}/toy/diabetes.csv is missing", mirror=str(tmp_path / name))
+    for folder in (tmp_path / "a@b", tmp_path / "2021-01-01T10:00@home"):
+        toy.assert_fetch_fails(f"mirror {folder}: {folder}/toy/diabetes.csv is missing", mirror=str(folder))
 
 
 def test_bytes_that_cannot_be_checked_are_used_only_if_no_source_serves_the_known_ones(toy, site):
     """Here, as for nbfi, the catalogue has no fingerprint of the table, so only the known bytes are certain to be right."""
     toy.entry |= {"strict": False, "fingerprint": None}
     toy.from_addresses(f"{site.address}/unknown", f"{site.address}/known")
-    unknown, other_unknown = GOOD.replace(b"33.6", b"36.3", 1), GOOD.replace(b"33.6", b"63.3", 1)
-    site.serve("/unknown", unknown)
-    site.serve("/known", other_unknown)
+    site.serve("/unknown", WRONG)
+    site.serve("/known", GOOD.replace(b"33.6", b"63.3", 1))
     receipt = toy.fetch()
-    assert receipt["sha256_matches"] is False and toy.target.read_bytes() == unknown
+    assert receipt["sha256_matches"] is False and toy.target.read_bytes() == WRONG
     toy.target.unlink()
     site.heal("/known")
-    assert toy.recovers()["source"] == f"{site.address}/known"
+    assert toy.fetch_and_check()["source"] == f"{site.address}/known"
 
 
 @pytest.mark.parametrize("content, matches", [(b"test content\n", True), (b"test content\r\n", False)])
@@ -149,15 +148,11 @@ def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):
     assert not (tmp_path / "raw").exists()
 
 
-OTHER_LINE_ENDS = GOOD.replace(b"\n", b"\r\n")
-OTHER_TABLE = GOOD.replace(b"33.6", b"36.3", 1)
-
-
 def test_checking_the_sources_gives_a_verdict_on_each(toy, site):
     toy.from_addresses(*(f"{site.address}/{path}" for path in ("gone", "ends", "known", "table", "page")))
-    site.serve("/ends", OTHER_LINE_ENDS)
+    site.serve("/ends", GOOD.replace(b"\n", b"\r\n"))
     site.serve("/known", GOOD)
-    site.serve("/table", OTHER_TABLE)
+    site.serve("/table", WRONG)
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
     gone, ends, known, table, page = ask_sources("toy")
     assert gone.source == f"{site.address}/gone"
@@ -169,7 +164,7 @@ def test_checking_the_sources_gives_a_verdict_on_each(toy, site):
     assert site.requested_paths == [*["/gone"] * 3, "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
 
 
-@pytest.mark.parametrize("served, status", [(GOOD, 0), (OTHER_TABLE, 1)])
+@pytest.mark.parametrize("served, status", [(GOOD, 0), (WRONG, 1)])
 def test_the_command_fails_if_no_source_serves_a_dataset(served, status, toy, site, tmp_path, capsys):
     toy.from_addresses(f"{site.address}/gone", f"{site.address}/data")
     site.serve("/data", served)

@@ -1,4 +1,7 @@
-"""Values that fit a JSON schema, and values with one fault, for the keywords that the schema of configurations uses."""
+"""Strategies for values that fit a JSON schema, and for values with a fault.
+
+They support only the keywords that the schema of configurations uses.
+"""
 
 import copy
 import json
@@ -6,8 +9,6 @@ from collections.abc import Iterator
 
 from fuzzing import ODD, any_of
 from hypothesis import strategies as st
-
-_NO_LIMIT = 10**9
 
 
 def valid_values(schema: dict, root: dict) -> st.SearchStrategy:
@@ -29,7 +30,7 @@ def valid_values(schema: dict, root: dict) -> st.SearchStrategy:
 
 def _string(schema, root):
     if "pattern" in schema:
-        return st.from_regex(schema["pattern"]).filter(lambda text: len(text) <= schema.get("maxLength", _NO_LIMIT))
+        return st.from_regex(schema["pattern"]).filter(lambda text: len(text) <= schema.get("maxLength", len(text)))
     return st.text(min_size=schema.get("minLength", 0), max_size=min(schema.get("maxLength", 8), 8))
 
 
@@ -45,21 +46,19 @@ def _number(schema, root):
 
 
 def _array(schema, root):
-    unique = (lambda value: json.dumps(value)) if schema.get("uniqueItems") else None
-    return st.lists(valid_values(schema["items"], root), min_size=schema.get("minItems", 0), max_size=3, unique_by=unique)
+    unique_by = json.dumps if schema.get("uniqueItems") else None
+    return st.lists(valid_values(schema["items"], root), min_size=schema.get("minItems", 0), max_size=3, unique_by=unique_by)
 
 
 def _object(schema, root):
+    if "propertyNames" in schema:
+        names = _string(schema["propertyNames"], root)
+        return st.dictionaries(names, valid_values(schema["additionalProperties"], root), max_size=2)
     properties = {key: valid_values(value, root) for key, value in schema.get("properties", {}).items()}
     required = {key: properties[key] for key in schema.get("required", [])}
     optional = {key: value for key, value in properties.items() if key not in required}
-    fixed = st.fixed_dictionaries(required, optional=optional)
-    if "minProperties" in schema:
-        fixed = fixed.filter(lambda mapping: len(mapping) >= schema["minProperties"])
-    if "propertyNames" not in schema:
-        return fixed
-    names = _string(schema["propertyNames"], root)
-    return st.dictionaries(names, valid_values(schema["additionalProperties"], root), max_size=2)
+    n_least = schema.get("minProperties", 0)
+    return st.fixed_dictionaries(required, optional=optional).filter(lambda mapping: len(mapping) >= n_least)
 
 
 _KINDS = {
@@ -86,7 +85,7 @@ ANYTHING = st.one_of(
 
 @st.composite
 def spoilt(draw, values: st.SearchStrategy):
-    """A value with something in it replaced, removed, repeated or added."""
+    """A value with something in it replaced or removed, repeated in a list, or added to a mapping."""
     value = copy.deepcopy(draw(values))
     positions = list(_positions(value))
     if not positions:
@@ -105,6 +104,7 @@ def spoilt(draw, values: st.SearchStrategy):
 
 
 def _positions(value) -> Iterator[tuple]:
+    """The parent and the key or index of everything in a value."""
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in children:
         yield value, key

@@ -1,8 +1,8 @@
 """Helpers of the fuzz tests: draw examples, print failing ones, run commands in this process, and check how they end.
 
 Each fuzz test runs in two ways. The fast way tries a fixed number of examples from a fixed seed, the same on every machine.
-The slow way searches: it tries one seed after the other, from CLUSTERLETS_FUZZ_SEED on, for CLUSTERLETS_FUZZ_SECONDS per
-test (5 by default). A failing example is shrunk for at most 30 seconds, and printed as a test to paste.
+The slow way searches for CLUSTERLETS_FUZZ_SECONDS per test (5 by default). It tries one seed after the other, from
+CLUSTERLETS_FUZZ_SEED on. A failing example is shrunk for at most 30 seconds, and printed as a test to paste.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) 
 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
-    """Call ``check`` with batches of ``n_examples`` examples, each batch with a different seed, until the time is up."""
+    """Call ``check`` with batches of ``n_examples`` examples until the time is up. Each batch has a different seed."""
     deadline, batch = time.monotonic() + SEARCH_SECONDS, 0
     while time.monotonic() < deadline:
         _run_batch(check, examples, n_examples, FIRST_SEED + batch)
@@ -89,7 +89,7 @@ class _FailureRecorder:
 
 
 def format_as_test(check: Callable, example: str) -> str:
-    """The source of a test of one example. It belongs in the file of the check, and needs the fixtures of the fuzz test."""
+    """The source of a test of one example, with a note where to paste it."""
     return (
         "Paste this into the file of the check, with the fixtures of its fuzz test:\n\n"
         "def test_an_example_that_once_failed():\n"
@@ -134,20 +134,20 @@ def command(*arguments: str, may_remove: str = "") -> Outcome:
             status = main(list(arguments))
         except SystemExit as end:  # raised by argparse
             status = end.code
-    result = Outcome(status, out.getvalue(), err.getvalue())
-    assert result.status in (0, 1, 2) and "Traceback" not in result.err, result
+    outcome = Outcome(status, out.getvalue(), err.getvalue())
+    assert status in (0, 1, 2) and "Traceback" not in outcome.err, outcome
     if status:
         after = files_here()
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != may_remove]
         assert not changed, f"wrote or removed {changed}"
-    return result
+    return outcome
 
 
-def is_one_line(outcome: Outcome, name: str) -> bool:
+def has_reason_in_one_line(outcome: Outcome, name: str) -> bool:
     """Whether a failed command gave the reason in one line, below the usage message if its arguments were wrong."""
-    line = outcome.err.removesuffix("\n").rpartition(f"clusterlets {name}: ")[2]
-    usage = outcome.err.startswith("usage: ") and outcome.status == 2
-    return bool(line) and "\n" not in line and (usage or outcome.err.startswith(f"clusterlets {name}: "))
+    before, prefix, reason = outcome.err.removesuffix("\n").rpartition(f"clusterlets {name}: ")
+    follows_usage = before.startswith("usage: ") and outcome.status == 2
+    return bool(prefix and reason) and "\n" not in reason and (follows_usage or not before)
 
 
 def files_here() -> dict[str, bytes]:
@@ -157,7 +157,7 @@ def files_here() -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def restored_folder() -> Iterator[None]:
-    """Restore the working directory afterwards: remove new files, and undo changes to the others."""
+    """Afterwards, remove new files from the working directory, and undo changes to the others."""
     before = files_here()
     try:
         yield

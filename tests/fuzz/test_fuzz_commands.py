@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import tiny_grid
 from from_schema import ANYTHING, spoilt
-from fuzzing import ODD, any_of, command, files_here, is_one_line, restored_folder
+from fuzzing import ODD, any_of, command, files_here, has_reason_in_one_line, restored_folder
 from hypothesis import strategies as st
 from matplotlib import pyplot
 
@@ -35,17 +35,21 @@ def mostly(usual, rare):
 
 
 def options(**values):
-    """Some of these options in any order, each as (name, value) or, rarely, as (name,). ``values``: a strategy for each."""
+    """Some options in any order, each as (name, value) or, rarely, as (name,). ``values`` has a strategy for each option."""
     strategies = {name: mostly(strategy.map(lambda value: (value,)), st.just(())) for name, strategy in values.items()}
     pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda picks: [(name, *value) for name, value in picks.items()])
-    return pairs.filter(lambda picks: not any("--" in pair for pair in picks)).flatmap(st.permutations)  # argparse drops "--"
+    pairs = pairs.filter(lambda picks: not any("--" in pair for pair in picks))  # argparse drops the value "--"
+    return pairs.flatmap(st.permutations)
 
 
 def as_arguments(pairs):
-    """``[("k", "5")]`` as ``-k 5``; a value that begins with a dash is joined to its option, as users must write it."""
+    """``[("k", "5")]`` as ``-k 5``. A value that begins with a dash is joined to its long option, as users must write it."""
     for name, *value in pairs:
-        option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
-        yield from [f"{option}={value[0]}"] if len(name) > 1 and value and value[0].startswith("-") else [option, *value]
+        if len(name) == 1:
+            yield from [f"-{name}", *value]
+            continue
+        option = f"--{name.replace('_', '-')}"
+        yield from [f"{option}={value[0]}"] if value and value[0].startswith("-") else [option, *value]
 
 
 # ---- cluster ---------------------------------------------------------------------------------------------------------
@@ -85,7 +89,7 @@ def gives_every_row_a_cluster_or_says_why_not(pairs):
     with restored_folder():
         result = command("cluster", "people.csv", *as_arguments([("sensitive", "city"), *pairs]))
         if result.status:
-            assert is_one_line(result, "cluster"), result.err
+            assert has_reason_in_one_line(result, "cluster"), result.err
             return
         values = {name: value[0] for name, *value in pairs if value}
         assert result.out.startswith(f"people.csv: {N_ROWS} rows")
@@ -142,7 +146,7 @@ def tune_recommends_a_run_that_the_printed_command_repeats(pairs):
         result = command("tune", "people.csv", *as_arguments([("sensitive", "city"), *pairs]))
         assert child_processes() == children_before
         if result.status:
-            assert is_one_line(result, "tune"), result.err
+            assert has_reason_in_one_line(result, "tune"), result.err
             return
         values = {name: value[0] for name, *value in pairs if value}
         paths = re.findall(r"^(?:every configuration|picture): (.*)$", result.out, re.MULTILINE)
@@ -207,7 +211,7 @@ def damage(draw, files):
     """The path of one of the files, and its damaged content, or None if the file is to be removed."""
     name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
     content = Path(name).read_bytes()
-    kind = draw(any_of("flip", "cut", "empty", "gone", "other", "bytes", "json"))
+    kind = draw(any_of("flip", "cut", "empty", "gone", "other", "bytes", "json"))  # "json" cuts a file that is not JSON
     if kind == "flip":
         position, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
         return name, content[:position] + bytes([content[position] ^ 1 << bit]) + content[position + 1 :]
@@ -215,8 +219,11 @@ def damage(draw, files):
         return name, json.dumps(draw(spoilt(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
     if kind == "other":
         return name, Path(draw(st.sampled_from(files))).read_bytes()
-    contents = {"empty": b"", "gone": None, "bytes": draw(st.binary(max_size=20))}
-    return name, contents.get(kind, content[: draw(st.integers(0, len(content) - 1))])
+    if kind == "bytes":
+        return name, draw(st.binary(max_size=20))
+    if kind in ("empty", "gone"):
+        return name, b"" if kind == "empty" else None
+    return name, content[: draw(st.integers(0, len(content) - 1))]
 
 
 def replace_file(name, content):
@@ -236,7 +243,7 @@ def verify_names_a_damaged_file(example):
         replace_file(name, content)
         result = command("verify")
         if result.status and "manifest.json" in result.err:
-            assert is_one_line(result, "verify")
+            assert has_reason_in_one_line(result, "verify")
         elif name in manifest_files() and content != intact:
             assert result.status == 1 and name in result.out, result
 
@@ -275,7 +282,7 @@ def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results
 
 @pytest.fixture
 def results_with_run_account(results, monkeypatch):
-    """The paths of the results, with an account of the run. The crate gets no metadata: they would need another library."""
+    """The paths of the results, with an account of the run. The archive gets no metadata, which would need another library."""
     settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
     save_json(
         "results/accounts/provenance.json",
@@ -290,18 +297,20 @@ def results_with_run_account(results, monkeypatch):
 
 
 def archive_holds_the_run_or_nothing_is_written(example):
-    (name, content), pairs = example
+    (damaged_file, content), pairs = example
     with restored_folder():
-        intact = Path(name).read_bytes()
-        replace_file(name, content)
-        result = command("archive", *as_arguments(pairs), may_remove=name)
+        intact = Path(damaged_file).read_bytes()
+        replace_file(damaged_file, content)
+        result = command("archive", *as_arguments(pairs), may_remove=damaged_file)
         if result.status:
-            assert is_one_line(result, "archive"), result.err
+            assert has_reason_in_one_line(result, "archive"), result.err
             return
-        assert content == intact or name not in {*manifest_files(), "results/accounts/provenance.json", "results/manifest.json"}
+        essential_files = {*manifest_files(), "results/accounts/provenance.json", "results/manifest.json"}
+        assert content == intact or damaged_file not in essential_files
         with zipfile.ZipFile(dict(pairs).get("o", "results.crate.zip")) as crate:
-            files = {file: crate.read(file) for file in crate.namelist() if file.startswith("results/") and file[-1] != "/"}
-        assert manifest_files() <= {re.sub(r"/[^/]*$", "/", file) for file in files} | files.keys()
+            names = [name for name in crate.namelist() if name.startswith("results/") and not name.endswith("/")]
+            files = {name: crate.read(name) for name in names}
+        assert manifest_files() <= files.keys()
         assert all(Path(file).read_bytes() == packed_content for file, packed_content in files.items())
 
 

@@ -1,4 +1,4 @@
-"""Fuzz tests of users' tables: every value that is read equals the cell of the file, or the file is refused in one line."""
+"""Fuzz tests of users' tables. Every value that is read equals the cell of the file, or the file is refused in one line."""
 
 import csv
 import datetime
@@ -33,9 +33,8 @@ CELLS = {
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def work_in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @st.composite
@@ -51,7 +50,7 @@ def column_cells(draw, n_rows):
 def tables(draw):
     """A table for a text file, as (header, rows, names of the sensitive columns)."""
     n_rows = draw(st.integers(0, 9))
-    is_simple = draw(any_of(False, True, True))  # otherwise names can be almost any text, and groups can be missing
+    is_simple = draw(any_of(False, True, True))  # if not, names can be almost any text, and groups can be missing
     names = draw(st.lists(any_of(*"xyzw") if is_simple else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
     features = [draw(column_cells(n_rows)) for _ in names]
     sensitive = draw(any_of(["city"], ["sex"], ["city", "sex"]))
@@ -70,6 +69,13 @@ def read_if_accepted(path, sensitive, **options):
         return None
 
 
+def value_of(cell):
+    """The number that a cell stands for, or None."""
+    if cell.lower() in BOOLEANS:
+        return BOOLEANS[cell.lower()]
+    return float(cell) if NUMBER.fullmatch(cell) else None
+
+
 def assert_equals_file(table, remarks, row_numbers, header, rows, sensitive):
     """Assert that the table equals the file's cells in all complete rows, and that the remarks name every column left out.
 
@@ -81,10 +87,7 @@ def assert_equals_file(table, remarks, row_numbers, header, rows, sensitive):
     assert [records[row] for row in row_numbers] == complete_rows
     assert table.X.shape == (len(complete_rows), len(table.feature_names)) and np.isfinite(table.X).all()
     for name, column in zip(table.feature_names, table.X.T, strict=True):
-        for cell, value in zip((row[name].strip() for row in complete_rows), column, strict=True):
-            assert value == (
-                BOOLEANS[cell.lower()] if cell.lower() in BOOLEANS else float(cell) if NUMBER.fullmatch(cell) else None
-            )
+        assert column.tolist() == [value_of(row[name].strip()) for row in complete_rows]
     groups = [table.group_names[group] for group in table.groups]
     assert groups == [" + ".join(row[name].strip() for name in sensitive) for row in complete_rows]
     left_out = set(header) - set(table.feature_names) - set(sensitive)
@@ -95,13 +98,13 @@ def assert_equals_file(table, remarks, row_numbers, header, rows, sensitive):
 def check_text_file(example):
     (header, rows, sensitive), separator, line_end, suffix, quoting, encoding = example
     assume("\0" not in "".join(map("".join, [header, *rows])))
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=separator, lineterminator=line_end, quoting=quoting)
+    buffer, path = io.StringIO(), f"t{suffix}"
+    writer = csv.writer(buffer, delimiter=separator, lineterminator=line_end, quoting=quoting)
     writer.writerows([header, *rows])
-    Path(f"t{suffix}").write_bytes(text.getvalue().encode(encoding, "replace"))
-    result = read_if_accepted(f"t{suffix}", sensitive, separator=separator)
+    Path(path).write_bytes(buffer.getvalue().encode(encoding, "replace"))
+    result = read_if_accepted(path, sensitive, separator=separator)
     if result:
-        text = Path(f"t{suffix}").read_bytes().decode("utf-8-sig")
+        text = Path(path).read_bytes().decode("utf-8-sig")
         header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
         assert_equals_file(*result, header, rows, sensitive)
 
@@ -153,7 +156,7 @@ PARQUET_VALUES = {
 
 @st.composite
 def parquet_columns(draw):
-    """The columns of a Parquet file by name, each as (type, values): "city", and more that are named after their type."""
+    """The columns of a Parquet file, as (type, values) by name. One is "city", the others are named after their type."""
     n_rows = draw(st.integers(0, 6))
     groups = draw(st.lists(any_of("a", "b", None), min_size=n_rows, max_size=n_rows))
     columns = {"city": ("string", groups)}

@@ -1,4 +1,4 @@
-"""Tests of the wheel in a new environment: what it installs, what works without extras, and which extra each message names.
+"""The wheel in a new environment: what it installs, what works without extras, and which extra each message names.
 
 The required packages come from the package index. Without an index, the tests that install the wheel are skipped; with
 CLUSTERLETS_REQUIRE_INDEX=1 they fail.
@@ -24,19 +24,19 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in 
 INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--only-binary", ":all:")
 
 
-def run(*command, **settings):
-    settings = {"cwd": settings.pop("cwd", None), "env": ENVIRONMENT | settings.pop("env", {})}
-    return subprocess.run([*map(str, command)], capture_output=True, text=True, **settings)
+def run(*command, cwd=None, variables=()):
+    """Run a command with additional environment variables."""
+    return subprocess.run([*map(str, command)], cwd=cwd, env={**ENVIRONMENT, **dict(variables)}, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel, built from a copy of the files that git lists: no earlier build gets into it, and the checkout stays clean."""
+    """The wheel, built from a copy of the files that git lists, so that no earlier build gets into it."""
     folder = tmp_path_factory.mktemp("wheel")
     pytest.importorskip("setuptools", reason="the wheel is built by setuptools, which is not installed")
     source = folder / "source"
     for name in run("git", "ls-files", "-coz", "--exclude-standard", cwd=ROOT).stdout.split("\0"):
-        if name.startswith(("clusterlets/",)) or name in ("pyproject.toml", "README.md", "LICENSE"):
+        if name.startswith("clusterlets/") or name in ("pyproject.toml", "README.md", "LICENSE"):
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             if (ROOT / name).is_file():
                 (source / name).write_bytes((ROOT / name).read_bytes())
@@ -44,7 +44,7 @@ def wheel(tmp_path_factory):
         pytest.skip("this is not a git checkout, so the files of the wheel are unknown")
     process = run(
         *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, source),
-        env={"PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        variables={"PIP_DISABLE_PIP_VERSION_CHECK": "1"},
     )
     assert process.returncode == 0, process.stderr
     (path,) = folder.glob("*.whl")
@@ -53,7 +53,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare_python(wheel, tmp_path_factory):
-    """The Python of an environment that holds the wheel and the packages it requires, and nothing else."""
+    """The Python of an environment with only the wheel and the packages that it requires."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, with_pip=True)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -97,10 +97,9 @@ def test_the_wheel_has_its_metadata_and_every_file_of_the_package(wheel):
 def test_the_wheel_installs_the_packages_it_requires_and_no_extra(bare_python):
     packages = json.loads(run(bare_python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check").stdout)
     installed_names = {entry["name"].lower().replace("_", "-") for entry in packages}
-    required, optional = (
-        {re.split(r"[\[><=;]", line)[0] for line in declared_requirements(bare_python) if ("extra ==" in line) == is_optional}
-        for is_optional in (False, True)
-    )
+    names = {line: re.split(r"[\[><=;]", line)[0] for line in declared_requirements(bare_python)}
+    required = {name for line, name in names.items() if "extra ==" not in line}
+    optional = {name for line, name in names.items() if "extra ==" in line}
     assert required == {"numba", "numpy", "scikit-learn", "scipy", "threadpoolctl"} <= installed_names
     assert len(optional) > 10 and installed_names & optional == {"clusterlets-benchmark"}  # an extra may require other extras
 
@@ -137,7 +136,7 @@ print("\\n".join(messages))
 
 
 def test_the_estimators_work_without_pandas_and_matplotlib(bare_python, tmp_path):
-    process = run(bare_python, "-W", "error", "-c", _USE_ESTIMATORS, cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path)})
+    process = run(bare_python, "-W", "error", "-c", _USE_ESTIMATORS, cwd=tmp_path, variables={"NUMBA_CACHE_DIR": str(tmp_path)})
     assert process.returncode == 0, process.stderr
     clusters, composition, plot = process.stdout.splitlines()
     assert "pandas" in clusters and clusters == composition and clusters.endswith("'.[tables]'` in a checkout of the project")
@@ -179,6 +178,6 @@ def test_a_table_is_clustered_with_the_extra_for_tables(bare_python, tmp_path):
     rows = "\n".join(f"{age},{'fm'[age % 2]}" for age in range(20, 60))
     (tmp_path / "people.csv").write_text(f"age,sex\n{rows}\n")
     arguments = ("cluster", "people.csv", "--sensitive", "sex", "-k", "3", "-o", "labels.csv")
-    process = run(bare_python, "-m", "clusterlets", *arguments, cwd=tmp_path, env={"PYTHONPATH": str(target)})
+    process = run(bare_python, "-m", "clusterlets", *arguments, cwd=tmp_path, variables={"PYTHONPATH": str(target)})
     assert process.returncode == 0 and "price of fairness" in process.stdout, process.stderr
     assert len((tmp_path / "labels.csv").read_text().splitlines()) == 41

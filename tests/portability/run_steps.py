@@ -1,8 +1,8 @@
 """Run jobs of the workflow one after the other in this process: run_steps.py PLAN FACTS [--threads N] [--without-blas]
 
 PLAN is a JSON list of command lines, each without ``clusterlets`` and with paths relative to the working directory. At the end,
-FACTS records the packages that each step was the first to load, and the libraries and processor features in use. So that this
-record is right, no third-party library may be imported at the top of this module.
+the file FACTS records the packages that each step was the first to load, and the libraries and processor features in use.
+Importing a third-party library at the top of this module would falsify this record.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """A tiny grid with every method gives the same bytes on every processor.
 
-Environment variables make most libraries compute as they would on a different processor, so these tests run the grid once for
-each setting that works on this machine. tests/arm runs the grid on a different architecture. All runs must give the hashes of
-expected.json; tiny_grid.py says how to renew that file.
+Environment variables make most libraries compute as they would on a different processor. These tests run the grid once for each
+setting that works on this machine. tests/arm runs the grid on a different architecture. All runs must give the hashes of
+expected.json. tiny_grid.py says how to renew that file.
 """
 
 import os
@@ -37,19 +37,24 @@ def native_run(jobs, tmp_path_factory):
     return folder, tiny_grid.run_steps(folder, jobs)
 
 
+def assert_right_bytes(folder, native=None):
+    """Assert that the results have the expected bytes. With the folder of a native run, the message shows the difference."""
+    mismatch = tiny_grid.mismatch(folder, native)
+    assert not mismatch, mismatch
+
+
 def jobs_up_to_runs(jobs):
-    """The jobs up to the one that writes runs.csv; the later jobs only summarise that file."""
+    """The jobs up to the one that writes runs.csv. The later jobs only summarise that file."""
     return jobs[: [job[0] for job in jobs].index("collect-runs") + 1]
 
 
 @pytest.fixture
 def run_and_check(jobs, native_run, tmp_path):
-    """A function that runs the grid with variables and options, asserts that its bytes are right, and returns its facts."""
+    """A function that runs the grid with variables and options, checks the bytes, and returns the facts of the run."""
 
     def run(variables=None, *options):
         facts = tiny_grid.run_steps(tmp_path, jobs, *options, variables=variables)
-        mismatch = tiny_grid.mismatch(tmp_path, native_run[0])
-        assert not mismatch, mismatch
+        assert_right_bytes(tmp_path, native_run[0])
         return facts
 
     return run
@@ -57,7 +62,7 @@ def run_and_check(jobs, native_run, tmp_path):
 
 @pytest.fixture
 def generic_numba(request):
-    """Variables that make Numba compile for any processor of this architecture, and keep the code for the next test run."""
+    """Variables that make Numba compile for any processor of this architecture. The code is kept for the next test run."""
     return {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(request.config.cache.mkdir("portability"))}
 
 
@@ -76,23 +81,14 @@ def test_the_grid_has_every_method_and_every_step_that_makes_reproducible_number
     }
     assert any(row["price_of_fairness"] for row in rows if row["n_clusters"] in ("3", "4", "5")), "no price is interpolated"
     assert {job[0] for job in jobs} == {
-        *("fetch-dataset", "prepare-dataset", "measure-geometry", "measure-plain-cost", "extract-clusterlets"),
-        *(
-            "prepare-user-table",
-            "sum-distances",
-            "sample-partitions",
-            "fit-method",
-            "score-method",
-            "collect-runs",
-            "analyse",
-            "recover-clusters",
-        ),
+        *("fetch-dataset", "prepare-dataset", "prepare-user-table", "measure-geometry", "measure-plain-cost"),
+        *("extract-clusterlets", "sum-distances", "sample-partitions", "fit-method", "score-method"),
+        *("collect-runs", "analyse", "recover-clusters"),
     }
 
 
 def test_this_machine_gives_the_expected_bytes(native_run):
-    mismatch = tiny_grid.mismatch(native_run[0])
-    assert not mismatch, mismatch
+    assert_right_bytes(native_run[0])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -138,5 +134,4 @@ def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native_run):
 def test_snakemake_gives_the_same_bytes_with_every_optimisation_switched_off(native_run, generic_numba, tmp_path):
     old_kernel = {"OPENBLAS_CORETYPE": "Nehalem"} if platform.machine() == "x86_64" else {}
     tiny_grid.snakemake(tmp_path, variables={**old_kernel, **WITHOUT_OPTIONAL_FEATURES, **OLD_GLIBC, **generic_numba})
-    mismatch = tiny_grid.mismatch(tmp_path, native_run[0])
-    assert not mismatch, mismatch
+    assert_right_bytes(tmp_path, native_run[0])

@@ -1,4 +1,4 @@
-"""Tests of this folder's tools: tiny_grid names and shows a changed result, without_blas makes a product of doubles fail."""
+"""tiny_grid names and shows a changed result, and without_blas makes a product of doubles fail."""
 
 import shutil
 import subprocess
@@ -84,6 +84,6 @@ def test_products_of_other_types_and_sums_still_work():
 
 
 def run_without_blas(expression):
-    """Evaluate an expression after forbid(), in a separate process, where x is an array of doubles and n of whole numbers."""
+    """Evaluate an expression after forbid(), in a separate process. In it, x is an array of doubles, and n one of integers."""
     setup = "import numpy as np, without_blas\nx = np.full((9, 9), 0.1)\nn = np.ones((9, 9), int)\nwithout_blas.forbid()\n"
     return subprocess.run([sys.executable, "-c", setup + expression], cwd=tiny_grid.HERE, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""A tiny grid with every method: functions that list its jobs, run them with any settings, and check the results' bytes.
+"""A tiny grid with every method: list its jobs, run them with any settings, and check the bytes of the results.
 
 After a change that alters numbers on purpose, renew ``expected.json``, and say in the commit why they changed:
 
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from difflib import unified_diff
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -53,20 +54,12 @@ TARGETS = [
 ]
 # Folders and files of the results, in the order in which they are made. The first that differs shows which step went wrong.
 ORDER = [
-    "prepared",
-    "geometry",
-    "plain_costs",
-    "labels",
-    "pieces",
-    "distances",
-    "partitions",
-    "runs",
-    "runs.csv",
-    "runs.csv.sha256",
+    *("prepared", "geometry", "plain_costs", "labels", "pieces", "distances", "partitions", "runs"),
+    *("runs.csv", "runs.csv.sha256"),
 ]
 # Prefixes of the environment variables that change how numeric libraries compute.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
-MAX_LINES = 5  # of the difference between two text files that are shown
+MAX_LINES = 5  # the most lines that are shown of the difference between two text files
 # A table with two sensitive columns.
 PEOPLE = "age,income,city,sex\n" + "".join(
     f"{20 + row * row % 47},{row * 7919 % 101 / 10},{('Bonn', 'Cork', 'Lyon')[row % 5 % 3]},{'wm'[row // 2 % 2]}\n"
@@ -75,7 +68,7 @@ PEOPLE = "age,income,city,sex\n" + "".join(
 
 
 def environment(**variables):
-    """This process's environment variables, without those that steer numeric libraries and with the given ones."""
+    """The given environment variables and those of this process, except those that steer numeric libraries."""
     other_variables = {name: value for name, value in os.environ.items() if not name.startswith(STEERING)}
     return {**other_variables, "PYTHONPATH": str(ROOT), **variables}
 
@@ -120,7 +113,7 @@ def _output(command, folder, variables):
 
 
 def hashes(folder):
-    """SHA-256 of every file that must be equal on all machines, including intermediate files, in the order of ORDER."""
+    """SHA-256 of every file that must be equal on all machines, intermediate files included. They are sorted by ORDER."""
     results = folder / "results"
     files = (path.relative_to(results) for path in results.rglob("*") if path.is_file())
     numbers = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
@@ -128,6 +121,7 @@ def hashes(folder):
 
 
 def _rank(file):
+    """Sort key of a file by ORDER; all other files come last."""
     return ORDER.index(file.parts[0]) if file.parts[0] in ORDER else len(ORDER), file.as_posix()
 
 
@@ -137,29 +131,32 @@ def expected():
 
 
 def mismatch(folder, native=None):
-    """Say which results of a run are wrong (or return ""), and how the first differs from that of the run in ``native``."""
+    """Say which results of a run are wrong, and how the first one differs from that of a native run. "" if none is wrong."""
     actual, correct = hashes(folder), expected()
     wrong = [file for file in actual | correct if actual.get(file) != correct.get(file)]
     if not wrong:
         return ""
     wrong.sort(key=lambda file: _rank(Path(file)))
     lines = [f"{len(wrong)} of {len(correct)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
-    lines += [_difference(*(run / "results" / wrong[0] for run in (native, folder)))] if native else []
+    if native:
+        lines.append(_difference(native / "results" / wrong[0], folder / "results" / wrong[0]))
     return "\n".join([*lines, "All: " + " ".join(wrong)])
 
 
 def _difference(native, other):
-    """Say how a file differs from that of a native run: the first differing lines, or the first differing array."""
+    """Describe the first lines, or the first array, in which a file differs from that of a native run."""
     if not (native.is_file() and other.is_file()):
         return f"It is missing {'here' if native.is_file() else 'natively'}."
     if native.read_bytes() == other.read_bytes():
         return "A native run on this machine gives the same bytes."
     if native.suffix == ".npz":
         first, second = load_arrays(native), load_arrays(other)
-        names = [name for name in {**first, **second} if not np.array_equal(first.get(name), second.get(name))]
-        return "".join(f"{name}: natively {first.get(name)}, here {second.get(name)}" for name in names[:1])
+        for name in {**first, **second}:
+            if not np.array_equal(first.get(name), second.get(name)):
+                return f"{name}: natively {first.get(name)}, here {second.get(name)}"
+        return ""
     line_lists = (path.read_text(encoding="utf-8").splitlines() for path in (native, other))
-    return "\n".join(list(unified_diff(*line_lists, "natively", "here", lineterm="", n=0))[:MAX_LINES])
+    return "\n".join(islice(unified_diff(*line_lists, "natively", "here", lineterm="", n=0), MAX_LINES))
 
 
 if __name__ == "__main__":

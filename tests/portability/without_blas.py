@@ -1,8 +1,8 @@
 """Make products of double-precision arrays fail in this process, so that a test can show that no step computes one.
 
 In such a product, the order of summation depends on the processor and on the kernel that the BLAS picks for it.
-Single-precision products still work: the screening of C (``clusterlets/algorithms/matching/centroid.py``) computes some, with a
-bound on their error that makes the order irrelevant.
+Single-precision products still work. The screening of C (``clusterlets/algorithms/matching/centroid.py``) computes some, and
+allows for any error that their order can cause.
 """
 
 import ctypes
@@ -27,8 +27,10 @@ POSSIBLE = sys.platform == "linux" and platform.machine() in ILLEGAL_INSTRUCTION
 
 
 def forbid():
-    """Make every later product of doubles fail: a function in FUNCTIONS raises TypeError, and any other way to compute one ends
-    the process with a traceback."""
+    """Make every later product of doubles fail.
+
+    The functions in FUNCTIONS raise TypeError. Any other way to compute a product ends the process with a traceback.
+    """
     for name in FUNCTIONS:
         setattr(np, name, _refuse_doubles(getattr(np, name)))
     faulthandler.enable()
@@ -59,9 +61,8 @@ def _address(routine):
 
 
 def _overwrite(address, instruction):
-    """Overwrite the beginning of the routine at an address with an instruction."""
     libc = ctypes.CDLL(None, use_errno=True)
-    # Two pages, because the instruction may cross the border between them.
+    # Two pages become writable, because the instruction may cross the border between them.
     page = address // mmap.PAGESIZE * mmap.PAGESIZE
     all_rights = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
     if libc.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(2 * mmap.PAGESIZE), all_rights) != 0:

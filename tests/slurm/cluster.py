@@ -17,12 +17,12 @@ import sys
 import time
 from pathlib import Path
 
-PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # their names in Debian; tried with SLURM 22.05 of Debian 12
+PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # of Debian; tried with SLURM 22.05 of Debian 12
 PROGRAMS = ["slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "srun"]
 DAEMONS = ["munged", "slurmctld", "slurmd"]  # in the order in which they are started
 # Files that a SLURM or munge other than the private one has.
 FOREIGN = ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/munge/munge.socket.2"]
-LAST_RESORT = 1200  # seconds until a wait gives up: many, because a busy machine is slow, and a hopeless wait ends earlier
+LAST_RESORT = 1200  # seconds until a wait gives up; a hopeless wait ends earlier
 # A command with this prefix gets SIGTERM as soon as the process that started it ends, even if that is killed.
 BOUND = ("setpriv", "--pdeathsig", "TERM")
 
@@ -58,7 +58,6 @@ SlurmdTimeout=300
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} State=UNKNOWN
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
-
 
 # This wrapper of srun sets SLURM_CONF, because Snakemake's SLURM plugin starts job steps without it.
 SRUN_TEMPLATE = """\
@@ -146,7 +145,7 @@ def free_ports(count):
 
 
 def wait_until(condition, failure, hopeless=lambda: False):
-    """Wait until ``condition`` holds. If ``hopeless`` does first, or the wait is too long, raise TimeoutError(failure)."""
+    """Wait until ``condition`` holds. Raise TimeoutError(failure) if ``hopeless`` holds first, or the wait is too long."""
     deadline = time.monotonic() + LAST_RESORT
     while not condition():
         if hopeless() or time.monotonic() > deadline:
@@ -163,8 +162,8 @@ class Cluster:
     def __init__(self, folder, bound=False):
         self.folder = Path(folder).resolve()
         self.prefix = BOUND if bound else ()
-        path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
         self.children = {}  # the daemons that this Python process started
+        path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def start(self):
@@ -235,14 +234,17 @@ class Cluster:
         return process.stdout if process.returncode == 0 else None
 
     def ask(self, *command):
-        """Repeat one of SLURM's commands until the controller, which may be busy, answers. Returns what the command prints."""
-        answers = []
-        wait_until(
-            lambda: answers.append(self.run(*command)) or answers[-1] is not None,
-            f"the controller did not answer {' '.join(command)}",
-            hopeless=lambda: not self._running_pid("slurmctld"),
-        )
-        return answers[-1]
+        """Repeat one of SLURM's commands while the controller is too busy to answer. Returns what the command prints."""
+        answer = None
+
+        def has_answered():
+            nonlocal answer
+            answer = self.run(*command)
+            return answer is not None
+
+        failure = f"the controller did not answer {' '.join(command)}"
+        wait_until(has_answered, failure, hopeless=lambda: not self._running_pid("slurmctld"))
+        return answer
 
     def jobs(self, *states):
         """Ids of the jobs in the given states; without states, ids of all jobs that have not ended."""
@@ -272,7 +274,10 @@ class Cluster:
         )
 
     def _running_pid(self, daemon):
-        """The process id of a daemon, or None if it has ended. A later process with that id does not name this folder."""
+        """The process id of a daemon, or None if it has ended.
+
+        The id may by now belong to another process. Only the daemon's command line names this folder.
+        """
         try:
             pid = int((self.folder / f"{daemon}.pid").read_text())
             return pid if str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes() else None

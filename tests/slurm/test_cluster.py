@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def no_other_slurm(monkeypatch, tmp_path):
-    """Hide the SLURM that this machine may have."""
+    """Hide a SLURM of this machine, and take a program of the test for SLURM's only daemon."""
     monkeypatch.delenv("SLURM_CONF", raising=False)
     monkeypatch.setattr(slurm, "FOREIGN", [str(tmp_path / "slurm.conf")])
     monkeypatch.setattr(slurm, "DAEMONS", ["daemon-of-test"])
@@ -59,13 +59,14 @@ def test_a_cluster_stops_no_process_that_is_not_its_own(no_other_slurm, foreign_
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the prefix is Linux's")
 def test_a_bound_process_ends_with_the_process_that_started_it():
+    # The parent prints the id of the bound process, and waits.
     parent_program = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:]).pid, flush=True); input()"
     command = [sys.executable, "-c", parent_program, *slurm.BOUND, "sleep", "600"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         command_line = Path("/proc", parent.stdout.readline().strip(), "cmdline")
         slurm.wait_until(lambda: command_line.read_bytes().startswith(b"sleep"), "the program did not start")
         parent.kill()
-        # The bound process may stay as a zombie after its end; the command line of a zombie is empty.
+        # After its end the bound process may stay as a zombie, whose command line is empty.
         slurm.wait_until(lambda: not (command_line.exists() and command_line.read_bytes()), "the program lives on")
 
 

@@ -17,7 +17,7 @@ import yaml
 from cluster import BOUND, LAST_RESORT, Cluster, NotRun, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-# The tests stop at runs.csv, because the later steps are not submitted: they run on the machine of Snakemake.
+# The runs stop at runs.csv, because the later steps are not submitted: they run on the machine of Snakemake.
 GRID = {
     "results": "results/grid",
     "datasets": ["iris", "wine", "breast_cancer"],
@@ -29,9 +29,10 @@ GRID = {
 }
 # A smaller grid for the SLURM plugin, because it starts Snakemake in every job, which takes about 2 s.
 SMALL_GRID = GRID | {"datasets": ["iris", "wine"], "k": [5], "methods": ["C", "G-B", "FRAC", "k-means", "random"]}
-MATCHERS = {"C", "G-B", "D", "B", "G-D"}  # they share one chain of jobs; every other method has its own
-# The private SLURM has no accounting, and its controller can be asked often because it runs on this machine.
+MATCHERS = {"C", "G-B", "D", "B", "G-D"}
+# For the SLURM plugin, because the private SLURM has no accounting.
 NO_ACCOUNTING = ["--slurm-no-account", "--slurm-status-command=squeue"]
+# The controller can be asked often, because it runs on this machine.
 POLLING = ["--seconds-between-status-checks=2", "--latency-wait=15"]
 
 
@@ -40,7 +41,7 @@ def private_slurm():
     """A SLURM that belongs to these tests alone."""
     if "CLUSTERLETS_TEST_SLURM" not in os.environ:
         pytest.skip("not run: starts a real SLURM, so only make test-slurm runs it")
-    # Either signal must end the tests and what they started. In a background job (CI), Python would otherwise ignore SIGINT.
+    # Either signal must end the tests and what they started. A background job (as in CI) would otherwise ignore SIGINT.
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, signal.default_int_handler)
     # In /tmp, because the path of a socket may have at most 107 characters.
@@ -111,7 +112,7 @@ class Run:
         wait_until(condition, failure, hopeless=self.ended)
 
     def outputs(self):
-        """The contents of the jobs' files, by name, without the logs and without runs.csv, which depends on the whole grid."""
+        """The contents of the results by name, without the logs and without runs.csv, which depends on the whole grid."""
         files = {path.relative_to(self.results).as_posix(): path for path in self.results.rglob("*") if path.is_file()}
         return {name: path.read_bytes() for name, path in files.items() if not name.startswith(("logs/", "runs.csv"))}
 
@@ -127,7 +128,7 @@ def processes_in(folder):
 
 @pytest.fixture(scope="module")
 def local_run(private_slurm, tmp_path_factory):
-    """A run without a cluster, to compare with. It comes first: it might have to wait for a job suspended while compiling."""
+    """A run without a cluster, to compare with. It comes first, because it might wait for a job suspended while compiling."""
     run = Run(tmp_path_factory.mktemp("local") / "run", GRID, dict(os.environ), "--cores", "2")
     assert run.succeeded(), run.tail()
     yield run
@@ -161,22 +162,24 @@ def start_run(cluster, tmp_path):
 
 def suspend_a_job(cluster, run):
     """Suspend a job in the middle of its work, so that it cannot end before it is resumed. Returns its id."""
-    job_ids = []
+    suspended_jobs = []
 
     def suspend():
-        running_jobs = cluster.jobs("RUNNING") if any((run.results / "labels").rglob("*.npz")) else []
-        job_ids[:] = [job for job in running_jobs[:1] if cluster.run("scontrol", "suspend", job) is not None]
-        return job_ids
+        if any((run.results / "labels").rglob("*.npz")):
+            for job in cluster.jobs("RUNNING")[:1]:
+                if cluster.run("scontrol", "suspend", job) is not None:
+                    suspended_jobs.append(job)
+        return suspended_jobs
 
     run.wait_for(suspend, "no job ran")
-    return job_ids[0]
+    return suspended_jobs[0]
 
 
 def kill_the_controller(cluster, run):
     """Kill the controller in the middle of a job by SIGKILL, and start it again.
 
-    The controller saves its state a few seconds after a change; what it has not saved is lost. So it is made to save twice:
-    the first save may have begun before the job was suspended, but the second includes the suspended job.
+    The controller saves its state a few seconds after a change. What it has not saved is lost, so it is made to save twice. The
+    first save may have begun before the job was suspended. The second includes the suspended job.
     """
     job = suspend_a_job(cluster, run)
     state_file = cluster.folder / "state" / "job_state"
@@ -200,7 +203,11 @@ def n_submissions(cluster):
 
 
 def n_planned_submissions(profile, settings):
-    """The number of jobs that a profile submits for a grid. Each job runs as many chains as group-components says."""
+    """The number of jobs that a profile submits for a grid.
+
+    The jobs of one dataset and k form one chain for all matchers, and one for each other method. Each submission holds as many
+    chains as group-components says.
+    """
     default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     profile_settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
     other_methods = [method for method in settings.get("methods", default["methods"]) if str(method) not in MATCHERS]
@@ -230,7 +237,7 @@ def test_a_run_through_the_generic_profile_survives_a_cancelled_job_and_a_killed
 
 
 def test_a_rerun_through_the_slurm_profile_completes_a_run_with_a_cancelled_job(cluster, start_run, local_run):
-    """The controller is not killed here: the plugin would wait ten minutes for accounting, which does not exist."""
+    """The controller is not killed here, because the plugin would then wait ten minutes for the missing accounting."""
     n_expected = n_submissions(cluster) + n_planned_submissions("slurm", SMALL_GRID)
     run = start_run("slurm", SMALL_GRID, "--retries=0", "--slurm-init-seconds-before-status-checks=2", *NO_ACCOUNTING)
     cluster.ask("scancel", suspend_a_job(cluster, run))

@@ -1,4 +1,4 @@
-"""Make a copy of this environment's numpy that reports a different version. To use it, put its parent folder on PYTHONPATH."""
+"""A copy of this environment's numpy that reports a different version. To use it, put its parent folder on PYTHONPATH."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def another_numpy(folder: Path, version: str) -> Path:
-    """Make the copy at ``folder / "numpy"``, with links to all files but version.py, and return its path."""
+    """Make the copy ``folder / "numpy"`` and return its path. All files but version.py are links."""
     installed_folder, copy = Path(np.__file__).parent, folder / "numpy"
     copy.mkdir(parents=True)
     for path in installed_folder.iterdir():

@@ -10,7 +10,10 @@ import pytest
 
 @contextmanager
 def disk(folder, options):
-    """Mount a disk in memory at a folder, by ``options`` such as "size=128k", and unmount it at the end; skip if impossible."""
+    """Mount a disk in memory at a folder, with ``options`` such as "size=128k", and unmount it at the end.
+
+    If this is impossible, skip the test.
+    """
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("only root can mount a small disk")
     folder.mkdir(exist_ok=True)

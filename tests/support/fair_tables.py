@@ -1,4 +1,4 @@
-"""Small tables of many kinds, random costs, and a check of fairness by its definition, for tests of methods and assignments."""
+"""Small tables, random costs, and a check of fairness by its definition, for tests of methods and assignments."""
 
 from functools import cache
 from itertools import product
@@ -8,11 +8,15 @@ import numpy as np
 
 
 def table(rng, n, n_groups, kind, singletons=False, outlier=1e9):
-    """Rows (n, 2) and groups (n,). Every group has a row; with ``singletons``, all groups but the first have exactly one.
+    """Rows (n, 2) and groups (n,). Every group has a row. With ``singletons``, all groups but the first have exactly one.
 
-    The rows are normally distributed, with these exceptions by ``kind``: "duplicates" has at most nine distinct rows, "apart"
-    separates the groups, "equal" makes all rows equal, "outlier" moves the first row to ``outlier``, and in "noise" the rows
-    differ by less than their rounding error.
+    The rows are normally distributed, with these exceptions by ``kind``:
+
+    - "duplicates": there are at most nine distinct rows
+    - "apart": the groups are apart from each other
+    - "equal": all rows are equal
+    - "outlier": the first row is at ``outlier``
+    - "noise": the rows differ by less than their rounding error
     """
     further_groups = np.zeros(n - n_groups, int) if singletons else rng.integers(0, n_groups, size=n - n_groups)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), further_groups]))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 @st.composite
 def labelled_rows(draw):
-    """Rows (n, d), labels (n,) of two clusters or more, and the generator that drew them. Some rows may be equal."""
+    """Rows (n, d), of which some may be equal, labels (n,) of two clusters or more, and a random generator."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d = draw(st.integers(2, 40)), draw(st.integers(1, 4))
     X = rng.integers(0, 3, size=(n, d)).astype(float) if draw(st.booleans()) else rng.normal(size=(n, d))

@@ -1,4 +1,4 @@
-"""The modules of clusterlets with their files, and the modules that given statements load."""
+"""The files of clusterlets' modules, and the modules that given statements load."""
 
 import subprocess
 import sys
@@ -14,6 +14,6 @@ MODULES = {
 
 
 def loaded_by(statements: str) -> set[str]:
-    """Names of the modules, of any package, that are loaded after a new Python process has run these statements."""
+    """Names of all modules that a new Python process has loaded after it ran these statements."""
     code = f"{statements}\nimport sys\nprint(*sys.modules)"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())

@@ -1,4 +1,4 @@
-"""Find the processes that a test starts, directly or not, and wait until none is left. Linux only."""
+"""Find the processes that a test starts, directly or not, and wait until they have ended. Linux only."""
 
 import contextlib
 import os
@@ -11,14 +11,14 @@ _TIMEOUT = 120  # seconds to wait for an event, far more than a busy machine nee
 
 
 class Family:
-    """All processes that were started with :attr:`environment`, whatever their parents are by now."""
+    """All processes that were started with the variables in ``environment``, whatever their parents are by now."""
 
     def __init__(self):
         self._mark = uuid.uuid4().hex
         self.environment = {"CLUSTERLETS_TEST_FAMILY": self._mark}
 
     def running(self) -> dict[int, str]:
-        """The command line of each running process of the family, by process id; zombies are left out."""
+        """The command line of each running process of the family, by process id. Zombies are left out."""
         commands = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):  # it has ended
@@ -27,7 +27,6 @@ class Family:
         return commands
 
     def wait_until_gone(self) -> None:
-        """Wait until no process is left."""
         wait_until(lambda: not self.running(), lambda: f"still running: {self.running()}")
 
 
@@ -44,7 +43,7 @@ def family():
 
 
 def wait_until(has_happened, explain=lambda: "it has not happened") -> None:
-    """Wait for an event, and fail if it does not happen in time."""
+    """Wait for an event. Fail with the text of ``explain`` if it does not happen in time."""
     deadline = time.monotonic() + _TIMEOUT
     while not has_happened():
         assert time.monotonic() < deadline, explain()

@@ -29,7 +29,7 @@ def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def adult_of_vfc() -> tuple[np.ndarray, np.ndarray]:
-    """Adult as the paper on VFC prepares it: features (32,561, 5) and the sex of each row, 1 for men.
+    """Adult as the paper on VFC prepares it: features (32561, 5) and the sex of each row, 1 for men.
 
     The features are standardised, and then each row is scaled to length 1.
     """

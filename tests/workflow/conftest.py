@@ -30,10 +30,7 @@ TINY = {
 
 
 def accept_ctrl_c():
-    """Let a child process react to Ctrl-C, even if these tests ignore it.
-
-    A process that a shell starts in the background ignores Ctrl-C, and so do its children.
-    """
+    """Let a child process react to Ctrl-C. It would ignore Ctrl-C if a shell runs these tests in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -53,12 +50,12 @@ class Workflow:
         self.root = root
 
     def copy(self, folder: Path, root: Path = ROOT) -> "Workflow":
-        """Copy the run, finished or not, to a different folder, for further runs there with the checkout in ``root``."""
+        """Copy the run, finished or not, to a different folder. Further runs there use the checkout in ``root``."""
         shutil.copytree(self.folder, folder, copy_function=shutil.copy2, symlinks=True, dirs_exist_ok=True)
         return Workflow(folder, root)
 
     def run(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> Run:
-        """Run Snakemake on the tiny grid; ``config`` adds settings, and ``environment`` adds variables."""
+        """Run Snakemake on the tiny grid. ``config`` adds settings, and ``environment`` adds variables."""
         with self.start(*arguments, config=config, environment=environment) as process:
             output, _ = process.communicate()
         return Run(process.returncode, output)
@@ -66,7 +63,7 @@ class Workflow:
     def start(
         self, *arguments: str, config: dict | None = None, environment: dict | None = None, own_group: bool = False
     ) -> subprocess.Popen:
-        """Start what ``run`` runs. With ``own_group`` it can be interrupted together with its jobs, as Ctrl-C does."""
+        """Start Snakemake as ``run`` does. With ``own_group``, a signal can interrupt it with its jobs, as Ctrl-C does."""
         settings = self.folder / "settings.yaml"
         settings.write_text(yaml.safe_dump(TINY | (config or {})))
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile"), "--cores", "2"]
@@ -99,7 +96,7 @@ class Workflow:
             return list(csv.DictReader(file))
 
     def results(self) -> dict[str, bytes]:
-        """Content of every result by its path below the results folder, without logs, accounts and the provenance in pages."""
+        """Content of every result by path. Logs, accounts and the provenance in pages are left out."""
         top = self.folder / "results" / "tiny"
         excluded = {"logs", "accounts"}
         files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in excluded)
@@ -112,7 +109,7 @@ class Workflow:
 
 @pytest.fixture(scope="session")
 def workflow_in():
-    """The workflow in any folder: ``workflow_in(folder)``, or ``workflow_in(folder, root)`` with a different checkout."""
+    """A function that gives the workflow in any folder: ``workflow_in(folder)``, or with a different checkout as ``root``."""
     return Workflow
 
 

@@ -1,8 +1,8 @@
 """A stand-in for conda, so that tests of the profile for conda need neither conda nor a channel.
 
 ``conda env create`` makes a virtual environment with exactly the packages that a file of ``envs/`` lists, and their
-dependencies. These come from the package index, with the versions and hashes of ``requirements.lock``. The environment has
-the Python that runs this program, and not the version that the file names.
+dependencies. They come from the package index, with the versions and hashes of ``requirements.lock``. The environment has the
+Python that runs this program, whatever version the file names.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
 
-# Packages with a different name on the package index than on conda-forge.
+# Names on the package index, by name on conda-forge, of the packages for which the two differ.
 ON_THE_INDEX = {"matplotlib-base": "matplotlib"}
 
 
@@ -39,7 +39,7 @@ def locked_entries(names: set[str]) -> str:
 
 
 def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
-    """For each of these distributions and all their dependencies: the names and version specifiers that it requires."""
+    """The requirements (version specifiers by name) of each of these distributions and of all their dependencies."""
     distributions, pending = {}, set(names)
     while pending:
         name = pending.pop()

@@ -1,4 +1,4 @@
-"""Snakemake's cache between workflows restores earlier results after an edit is undone, and in a different folder."""
+"""Snakemake's cache between workflows restores results after an edit is undone, and in a different folder."""
 
 from pathlib import Path
 
@@ -39,15 +39,18 @@ class CachingWorkflow:
         (self.workflow.folder / "mine.py").write_text(source)
 
     def run(self, config):
-        """Run up to ``runs.csv``; returns the jobs that were computed, of the two sets above. Restored jobs have empty logs."""
+        """Run up to ``runs.csv``. Returns those jobs in CACHED and NOT_CACHED that were computed, and not restored."""
         logs = self.workflow.folder / "results" / "tiny" / "logs"
         for log in logs.rglob("*.log"):
             log.unlink()
         environment = {"SNAKEMAKE_OUTPUT_CACHE": str(self.cache)}
         run = self.workflow.run(RUNS, "--cache", config={**config, "methods": METHODS, "k": [3]}, environment=environment)
         assert run.status == 0, run.output
-        names = [log.relative_to(logs).with_suffix("").parts for log in logs.rglob("*.log") if log.stat().st_size]
-        jobs = {" ".join([rule, *parts[1:2]]) if rule in ("fit_method", "score_method") else rule for rule, *parts in names}
+        computed = [log.relative_to(logs) for log in logs.rglob("*.log") if log.stat().st_size]  # restored jobs have empty logs
+        jobs = set()
+        for log in computed:
+            rule, *folders = log.with_suffix("").parts
+            jobs.add(f"{rule} {folders[1]}" if rule in ("fit_method", "score_method") else rule)
         return jobs & (CACHED | NOT_CACHED)
 
     def results(self):

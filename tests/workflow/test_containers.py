@@ -51,7 +51,7 @@ def test_the_copied_files_suffice_to_plan_the_demo(tmp_path):
             shutil.copy(ROOT / name, target)
     (tmp_path / "work").mkdir()
     configuration = tmp_path / "opt" / "workflow" / "configs" / "demo.yaml"
-    command = [sys.executable, "-m", "snakemake", "--snakefile", tmp_path / "opt" / "Snakefile", "--cores", "2", "-n"]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", tmp_path / "opt" / "Snakefile", "--cores", "2", "--dry-run"]
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path / "work")}
     process = subprocess.run(
         [*command, "--configfile", configuration], cwd=tmp_path / "work", env=environment, capture_output=True, text=True

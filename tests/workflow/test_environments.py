@@ -23,7 +23,7 @@ from clusterlets.provenance.libraries import MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {path.stem: path for path in (ROOT / "envs").glob("*.yaml")}
-# Names on conda-forge, by name on the package index, of the packages for which the two differ.
+# Names on conda-forge, by name on the package index, where the two differ.
 ON_CONDA = {index: conda for conda, index in stand_in_conda.ON_THE_INDEX.items()}
 
 # Prints, for each rule that runs something, the file of its environment.
@@ -61,7 +61,7 @@ def test_the_versions_of_an_environment_are_those_of_the_lock(file):
 
 @pytest.fixture(scope="module")
 def channel(tmp_path_factory):
-    """Index of a local channel: Python, the listed packages and their dependencies, in the locked and a newer version."""
+    """Index of a local channel: Python, all listed packages, and their dependencies, each also in a newer version."""
     pinned = set().union(*map(stand_in_conda.pins, FILES.values())) - {"python"}
     python = {stand_in_conda.pins(file)["python"] for file in FILES.values()}.pop()
     packages = {("python", python): []}
@@ -70,18 +70,17 @@ def channel(tmp_path_factory):
         packages[ON_CONDA.get(name, name), metadata.version(name)] = ["python", *specs]
     index = tmp_path_factory.mktemp("channel") / "repodata.json"
     common = {"build": "0", "build_number": 0, "subdir": "noarch", "md5": 32 * "0", "sha256": 64 * "0", "size": 1}
-    records = {
-        f"{name}-{number}-0.conda": {"name": name, "version": number, "depends": specs, **common}
-        for (name, version), specs in packages.items()
-        for number in (version, f"{version}.1")
-    }
+    records = {}
+    for (name, locked), specs in packages.items():
+        for version in (locked, f"{locked}.1"):
+            records[f"{name}-{version}-0.conda"] = {"name": name, "version": version, "depends": specs, **common}
     index.write_text(json.dumps({"info": {"subdir": "noarch"}, "packages": {}, "packages.conda": records}))
     return index
 
 
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
 def test_conda_takes_the_locked_version_of_every_library_that_a_job_checks(file, channel):
-    """A job refuses a library of a different version, even a dependency, so the solver must have no choice."""
+    """A job refuses every other version, even of a dependency, so the solver must have no choice."""
     rattler = pytest.importorskip("rattler")
     index = rattler.SparseRepoData(rattler.Channel(channel.parent.as_uri()), "noarch", str(channel))
     specs = yaml.safe_load(file.read_text())["dependencies"]
@@ -104,8 +103,9 @@ def deployed(tmp_path_factory, workflow_in):
     config = {"datasets": entries, "k": [2], "methods": ["C", "G-B", "FRAC", "random"]}  # few jobs, but every rule
     run = workflow.run("--profile", str(ROOT / "profiles" / "conda"), config=config, environment=environment)
     assert run.status == 0, run.output
-    copies = {path.read_bytes(): path.with_suffix("") for path in (workflow.folder / ".snakemake" / "conda").glob("*.yaml")}
-    folders = {name: copies[file.read_bytes()] for name, file in FILES.items()}
+    # Snakemake keeps a copy of each environment's file beside its folder.
+    folder_by_content = {path.read_bytes(): path.with_suffix("") for path in workflow.folder.glob(".snakemake/conda/*.yaml")}
+    folders = {name: folder_by_content[file.read_bytes()] for name, file in FILES.items()}
     return workflow, folders, Counter(Path(line).name for line in activations.read_text().splitlines())
 
 
@@ -125,12 +125,13 @@ def test_an_environment_pins_every_library_in_the_fingerprints_of_its_rules(depl
     records = [json.loads(path.read_text()) for path in (workflow.folder / ".snakemake" / "metadata").iterdir()]
     libraries = {rule: set() for rule in env_of}
     for record in records:
-        libraries[record["rule"]] |= {match for text in record["params"] for match in re.findall(r"(\S+)==", text)}
+        libraries[record["rule"]].update(re.findall(r"(\S+)==", " ".join(record["params"])))
     assert {"numpy", "numba", "llvmlite"} <= libraries["fit_method"]
     # The parameters of these two rules list the locked versions of all libraries, installed or not.
     assert libraries.pop("account") == libraries.pop("write_manifest") == set(LIBRARIES)
     pinned = {name: stand_in_conda.pins(file).keys() for name, file in FILES.items()}
-    assert [(rule, name) for rule, names in libraries.items() for name in names if name not in pinned[env_of[rule]]] == []
+    unpinned = {rule: names - pinned[env_of[rule]] for rule, names in libraries.items()}
+    assert {rule: names for rule, names in unpinned.items() if names} == {}
 
 
 def test_cells_have_the_same_bytes_with_and_without_conda(deployed, finished):
@@ -150,7 +151,7 @@ def test_a_library_that_differs_from_the_lock_is_refused_before_anything_runs(wo
 
 
 def test_each_job_checks_its_own_environment(workflow, tmp_path_factory):
-    """A job may run in a different environment from Snakemake, so Snakemake cannot check the libraries of a job."""
+    """A job may run in a different environment from Snakemake's, so Snakemake cannot check the job's libraries."""
     other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
     python = tmp_path_factory.mktemp("bin") / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

@@ -4,6 +4,7 @@ import csv
 import io
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,14 @@ FIELD = read_configuration(ROOT / "workflow/configs/field.yaml")
 TWO_GROUPS = {name for name in FIELD["methods"] if methods.get(name).most_groups == 2}
 
 
+def names_in_tables(methods_of_field):
+    """The names under which methods and their outputs appear in the tables."""
+    names = {name for method in methods_of_field for name in methods.get(method).names_in_results()}
+    return {PAPER_NAMES.get(name, name) for name in names}
+
+
 def third_values(grid):
-    """The third value that the field tries for each parameter of a method other than hops, omega and n_init."""
+    """The third value that the field tries for each parameter of a method, except hops, omega and n_init."""
     return {name: values[2:3] for name, values in grid["parameters"].items() if name not in ("hops", "omega", "n_init")}
 
 
@@ -48,7 +55,7 @@ def test_every_method_has_runs_on_every_table_and_only_methods_for_two_groups_la
     rows = rows_of(field["runs.csv"])
     names = [name for method in FIELD["methods"] for name in methods.get(method).names_in_results()]
     pairs = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
-    assert sorted(pairs) == sorted((dataset, name) for dataset in ("iris", "wine") for name in names for _ in range(2))
+    assert sorted(pairs) == sorted(2 * [*product(("iris", "wine"), names)])  # two seeds
     for row in rows:
         assert row["status"] == ("unsupported" if row["method"] in TWO_GROUPS else "ok"), row
 
@@ -62,8 +69,7 @@ def test_the_table_of_methods_gives_the_citation_of_each_method(field):
 
 def test_all_methods_that_have_results_are_ranked(field):
     ranked = {row["method"] for row in rows_of(field["statistics/mean_ranks.csv"]) if row["ranking"] == "all_methods"}
-    names = {PAPER_NAMES.get(name, name) for method in FIELD["methods"] for name in methods.get(method).names_in_results()}
-    assert ranked == names - TWO_GROUPS
+    assert ranked == names_in_tables(FIELD["methods"]) - TWO_GROUPS
     assert field["figures/critical_difference_all_methods.png"].startswith(b"\x89PNG")
 
 
@@ -75,14 +81,13 @@ def test_the_report_says_which_runs_have_no_result(field):
 
 def test_the_leaderboard_has_every_method_under_every_limit(field):
     kinds = {row["method"]: row["kind"] for row in rows_of(field["leaderboard_points.csv"])}
-    names = {PAPER_NAMES.get(name, name) for method in FIELD["methods"] for name in methods.get(method).names_in_results()}
-    assert kinds.keys() == names and {name for name, kind in kinds.items() if kind == "control"} == {"k-means", "random"}
+    assert kinds.keys() == names_in_tables(FIELD["methods"])
+    assert {name for name, kind in kinds.items() if kind == "control"} == {"k-means", "random"}
     assert {name for name, kind in kinds.items() if kind == "output"} == {"FRAC (nearest)", "FRAC-OE (nearest)"}
     rows = [row for row in rows_of(field["leaderboard.csv"]) if row["kind"] != "clusterlets"]
     keys = [(row["dataset"], row["limit"], row["method"]) for row in rows]
-    names = {name for name, kind in kinds.items() if kind != "clusterlets"}
-    limits = ("0.01", "0.02", "0.05", "0.1")
-    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in names)
+    names = [name for name, kind in kinds.items() if kind != "clusterlets"]
+    assert sorted(keys) == sorted(product(("iris", "wine"), ("0.01", "0.02", "0.05", "0.1"), names))
     assert {(row["outcome"], row["statuses"]) for row in rows if row["method"] in TWO_GROUPS} == {
         ("no result", "unsupported 2")
     }
@@ -114,7 +119,7 @@ class Unlucky(Method):
 
 
 def rank(finished_field, folder, file):
-    """Rank a method, given as a file in ``folder``, among the finished run."""
+    """Rank the method in a file of ``folder`` among the methods of the finished run."""
     command = [sys.executable, "-m", "clusterlets", "rank", file, "--cores", "2"]
     reference = finished_field.folder / "results/tiny"
     return subprocess.run([*command, "--reference", reference], cwd=folder, text=True, capture_output=True)
@@ -133,7 +138,7 @@ def test_a_method_ranked_alone_gets_the_same_points_as_in_the_field(finished_fie
         expected = rows_of_field[row["method"].replace("twin", "fair-lp"), row["limit"]]
         assert {**row, "place": "", "method": ""} == {**expected, "place": "", "method": ""}
     n_methods = len({row["method"] for row in overall if row["place"]})
-    # The output has a line for each of four limits.
+    # The command prints a line for each of four limits.
     assert n_methods == 14 and ranked.stdout.count(f" of {n_methods} ") == 4
     assert "Fewer than 6 tables are too few to tell methods apart" in ranked.stdout
 

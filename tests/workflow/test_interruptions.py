@@ -1,4 +1,4 @@
-"""However a run ends, nothing half-made is used and nothing done is lost: the next run produces the same bytes."""
+"""However a run ends, the next run uses nothing half-made, repeats nothing done, and produces the same bytes."""
 
 import itertools
 import os
@@ -18,12 +18,12 @@ KILLS = 20
 
 
 def complete_results(workflow):
-    """Results, without the files that are being written."""
+    """The results, without those that are still being written under a hidden name."""
     return {name: content for name, content in workflow.results().items() if not name.rsplit("/", 1)[-1].startswith(".")}
 
 
 def number_of_results(workflow):
-    """Count the results without opening any: a file that a run is writing may vanish meanwhile."""
+    """Count the results without opening any, because a file that a run is writing may vanish meanwhile."""
     paths = (workflow.folder / "results" / "tiny").rglob("[!.]*")
     return sum(path.is_file() for path in paths if not {"logs", "accounts"} & set(path.parts))
 
@@ -58,7 +58,7 @@ def test_a_run_that_is_killed_twenty_times_produces_the_same_bytes_in_a_differen
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, workflow, signal_number):
-    """As with a terminal's Ctrl-C or a system that shuts down: the signal goes to every process of the group."""
+    """The signal goes to every process of the group, as with Ctrl-C in a terminal, or when the machine shuts down."""
     with workflow.start(*CELLS, own_group=True) as run:
         wait_for_results(run, workflow, 4)
         os.killpg(run.pid, signal_number)
@@ -76,7 +76,7 @@ def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signal_number):
-    """The job's program sleeps, and has left another one in the background. The second run has a program that ends."""
+    """The program of the job sleeps, and has started another one in the background. The next run has a program that ends."""
     sleeping = "setsid sleep 1000 & touch started; sleep 1000; {labels} # {table}"
     labelling = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}"
     cell = "results/tiny/runs/iris/mine/k2/seeds0-1.csv"
@@ -99,10 +99,7 @@ def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signa
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
     # So many cells that the first run is still busy when the second begins.
-    cells = [
-        *CELLS,
-        *(cell.replace("iris", "breast_cancer") for cell in CELLS),
-    ]
+    cells = [*CELLS, *(cell.replace("iris", "breast_cancer") for cell in CELLS)]
     with workflow.start(*cells) as first:
         wait_for_results(first, workflow, 2)
         second = workflow.run(*cells)
@@ -119,27 +116,29 @@ def with_a_flipped_bit(content):
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
-# One file of each kind, and the outputs to remove so that a step reads it. Each file is in its own branch of the workflow, so
-# that one run meets the damage in all of them.
-DAMAGED_TOGETHER = {
-    "prepared/iris.npz": ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"],
-    "prepared/breast_cancer.json": ["datasets.csv"],
-    "geometry/iris.json": ["runs/iris/D/k2_hops2"],
-    "pieces/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
-    "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
-    "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
-}
-# Further files, each damaged before a run of its own.
-DAMAGED_ONE_BY_ONE = {
-    "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
-    "labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"],
-    "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
-    "runs.csv": ["claims.csv", "claims.md"],
-}
+# The files to damage before each of five runs. For each file: the outputs to remove, so that a step reads the file.
+# The files of the first run are in different branches of the workflow, so this run finds all their damage.
+DAMAGED_BEFORE_RUNS = [
+    {
+        "prepared/iris.npz": ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"],
+        "prepared/breast_cancer.json": ["datasets.csv"],
+        "geometry/iris.json": ["runs/iris/D/k2_hops2"],
+        "pieces/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
+        "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
+        "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
+    },
+    {"labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"]},
+    {"labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"]},
+    {"runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"]},
+    {"runs.csv": ["claims.csv", "claims.md"]},
+]
 
 
 def spoil(top, name, damage, outputs):
-    """Damage a file but keep its modification time, so that only a step that reads it notices. Return the removed outputs."""
+    """Damage a file, and remove ``outputs`` (files or folders). Return the paths of the removed files.
+
+    The file keeps its modification time, so only a step that reads it can notice the damage.
+    """
     path = top / name
     times = path.stat()
     path.write_bytes(damage(path.read_bytes()))
@@ -152,13 +151,15 @@ def spoil(top, name, damage, outputs):
 
 def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, workflow):
     expected = finished.results()
-    assert {name.split("/")[0] for name in expected if name.endswith(".npz")} == {
-        name.split("/")[0] for name in DAMAGED_TOGETHER | DAMAGED_ONE_BY_ONE if name.endswith(".npz")
-    }
+
+    def folders_of_arrays(names):
+        return {name.split("/")[0] for name in names if name.endswith(".npz")}
+
+    assert folders_of_arrays(expected) == folders_of_arrays(name for damaged in DAMAGED_BEFORE_RUNS for name in damaged)
     finished.copy(workflow.folder)
     top = workflow.folder / "results" / "tiny"
     damages = itertools.cycle((lambda content: content[: len(content) // 2], lambda _: b"", with_a_flipped_bit))
-    for damaged in (DAMAGED_TOGETHER, *({name: outputs} for name, outputs in DAMAGED_ONE_BY_ONE.items())):
+    for damaged in DAMAGED_BEFORE_RUNS:
         targets = [file for name, outputs in damaged.items() for file in spoil(top, name, next(damages), outputs)]
         broken = workflow.run(*targets)
         assert broken.status != 0
@@ -173,7 +174,7 @@ def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, wor
 
 
 def test_every_intermediate_file_records_its_place(finished):
-    """A new folder must be added to storage.py; otherwise a misplaced copy of its files would pass for a different file."""
+    """storage.py must know every folder. Files of a folder that it does not know could be exchanged without notice."""
     top = finished.folder / "results" / "tiny"
     loaders = {"prepared": load_json, "geometry": load_json, "runs": load_text, "runs.csv.sha256": load_text}
     folders = set()

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]
 TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 TARGETS += ["results/tiny/datasets.md"]
-# Modules of the standard library and of libraries. Some are imported at the start of a step, some later.
+# Modules of the standard library and of others. Some are imported at the start of a step, some later.
 SHADOWED_MODULES = ["random", "csv", "yaml", "numpy", "scipy", "sklearn", "numba", "jsonschema"]
 
 
@@ -44,10 +44,9 @@ def test_no_file_in_the_working_folder_or_next_to_the_snakefile_replaces_a_modul
     run = workflow.run(*TARGETS, environment={"PYTHONSAFEPATH": "1"})  # protects Snakemake itself
     assert run.status == 0, run.output
     actual, expected = workflow.results(), finished.results()
-    assert {name: actual[name] for name in actual if name.startswith("runs/")} == {
-        name: expected[name] for name in actual if name.startswith("runs/")
-    }
-    assert len(actual) > len(TARGETS)
+    cells = [name for name in actual if name.startswith("runs/")]
+    assert len(cells) == len(TARGETS) - 1
+    assert [name for name in cells if actual[name] != expected[name]] == []
 
 
 SPECIAL_CHARACTERS = 'a:b c $(touch hit) `touch hit` it\'s "k" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -'

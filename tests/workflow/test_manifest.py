@@ -1,4 +1,4 @@
-"""The manifest and the accounts of a finished run: `verify` checks every listed file, and the cost of every job is counted."""
+"""After a run, `verify` checks every file that the manifest lists, and the accounts count the cost of every job."""
 
 import json
 import re
@@ -65,13 +65,6 @@ def test_every_log_of_the_run_is_counted_and_fingerprints_are_recorded(finished)
     assert set(provenance["jobs"]["logs_left_out"].values()) == {0}
     assert {row["step"]: int(row["jobs"]) for row in rows}["score-method"] == 2 * 2 * 8  # datasets, k, methods
     assert provenance["jobs"]["first_job_began"] < provenance["jobs"]["last_job_ended"]
-    fingerprinted = {
-        "fetch_dataset iris",
-        "prepare_dataset iris",
-        "fit_method FRAC",
-        "score_method D",
-        "score_method FRAC",
-        "analyse",
-    }
-    assert fingerprinted <= provenance["fingerprints"].keys()
+    jobs = {"fetch_dataset iris", "prepare_dataset iris", "fit_method FRAC", "score_method D", "score_method FRAC", "analyse"}
+    assert jobs <= provenance["fingerprints"].keys()
     assert all(re.fullmatch("[0-9a-f]{16}", fingerprint) for fingerprint in provenance["fingerprints"].values())

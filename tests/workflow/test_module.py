@@ -55,7 +55,7 @@ def test_the_configuration_that_the_caller_passes_is_checked(caller):
 
 
 @pytest.mark.parametrize("line", ['prefix: "below"', 'replace_prefix: {"results": "below"}'])
-def test_a_prefix_for_the_paths_of_the_module_is_refused_before_any_plan(caller, tmp_path, line):
+def test_a_prefix_for_the_paths_of_the_module_is_refused(caller, tmp_path, line):
     snakefile = tmp_path / "Snakefile"
     snakefile.write_text(snakefile.read_text().replace("    config: config\n", f"    config: config\n    {line}\n"))
     run = caller.run("--dry-run", config=SMALL_GRID)

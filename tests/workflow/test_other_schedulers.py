@@ -35,7 +35,7 @@ def settings_of(profile):
 
 
 def submit(profile, script, environment, cwd, **resources):
-    """Submit a job script as the plugin does, with ``resources`` that replace the usual ones."""
+    """Submit a job script as the plugin does. ``resources`` replace the usual ones."""
     requested = {"mem_mb": 2000, "runtime": 82} | resources
     command = settings_of(profile)["cluster-generic-submit-cmd"].format(threads=2, resources=_Attributes(requested))
     script.chmod(0o755)
@@ -55,7 +55,7 @@ def status(profile, job, environment):
 
 
 def wait_for(profile, job, environment, expected):
-    """Wait up to half a minute until a job has the expected status. Until then it must be running."""
+    """Wait for half a minute at most until a job has the expected status. Before that, it must be running."""
     for _ in range(300):
         answer = status(profile, job, environment)
         if answer == f"{expected}\n":

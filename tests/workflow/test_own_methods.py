@@ -21,12 +21,12 @@ GRID = {
     "sample_size": 2000,
     "limits": {"seconds": 2, "memory_mb": 500},
 }
-STREAM = 3219977535  # Number of the random stream of "shuffled": it follows from the name and must never change.
+STREAM = 3219977535  # number of the random stream of "shuffled", which follows from the name and must never change
 SHUFFLED = {"path": METHOD_FILE, "parameters": {"share": [0.2]}}
 AWK_COMMAND = """awk -v k={k} 'NR == 1 {print "cluster"; next} {print NR % k}' {table} > {labels}"""
 STRIPES = {"name": "stripes", "command": AWK_COMMAND}
-# Methods that go wrong: the body of fit, and the status and the note of the runs. The limit of 2 s is CPU time; by the clock,
-# fits have four times as long.
+# Methods that go wrong: the body of fit, and the status and the note of the runs. The limit is 2 s of CPU time. By the clock,
+# a fit may take four times as long.
 FAULTY = {
     "sleeper": ("time.sleep(60)", "timeout", "stopped after 8 s"),
     "hog": ("return np.ones(10**9)", "out_of_memory", "more than 500 MB"),
@@ -37,7 +37,7 @@ FAULTY = {
         "fit must return labels (150,) or memberships (150, C), not (149,)",
     ),
 }
-# A user's own matcher. Cluster i joins the i-th clusterlet of every group; ``turn`` shifts the clusterlets from group to group.
+# A user's own matcher. Cluster i joins clusterlet i - turn * g of each group g, counted in a circle.
 ABREAST = """
 import numpy as np
 
@@ -67,7 +67,7 @@ class Faulty(Method):
     def fit(self, X, groups, n_clusters, random_state):
         {body}
 """
-# Rules that do not run again for a new method, and the folders of their files and of files that belong to single methods.
+# Rules that do not run again for a new method, and the folders whose files a new method must not change.
 DATA_RULES = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "measure_plain_cost"}
 CLUSTERLET_RULES = {"extract_clusterlets", "sum_distances", "sample_partitions"}
 KEPT_FOLDERS = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
@@ -81,25 +81,23 @@ def documented_source():
 
 
 class Grids:
-    """A grid that ran without the documented method, was planned with it, and ran with it and others, some of them faulty."""
+    """Runs of the grid: first without the documented method, then a dry run with it, then with it and further methods.
+
+    Some of the further methods are faulty.
+    """
 
     def __init__(self, workflow):
         self.workflow, self.top = workflow, workflow.folder / "results" / "tiny"
         self.run(USUAL)
-        self.before = self.kept_files()
+        self.files_before = self.kept_files()
         (workflow.folder / METHOD_FILE).write_text(documented_source(), encoding="utf-8")
         self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
+        (workflow.folder / "abreast.py").write_text(ABREAST, encoding="utf-8")
+        self.methods = [*USUAL, SHUFFLED, STRIPES, {"path": "abreast.py", "parameters": {"turn": [1]}}]
         for name, (body, _, _) in FAULTY.items():
             (workflow.folder / f"{name}.py").write_text(FAULTY_SOURCE.format(name=name, body=body), encoding="utf-8")
-        (workflow.folder / "abreast.py").write_text(ABREAST, encoding="utf-8")
-        self.methods = [
-            *USUAL,
-            SHUFFLED,
-            STRIPES,
-            {"path": "abreast.py", "parameters": {"turn": [1]}},
-            *({"path": f"{name}.py"} for name in FAULTY),
-        ]
-        self.output = self.run(self.methods)
+            self.methods.append({"path": f"{name}.py"})
+        self.run(self.methods)
         self.rows = workflow.rows("runs.csv")
 
     def run(self, methods, *arguments):
@@ -113,7 +111,7 @@ class Grids:
         return run.output
 
     def kept_files(self):
-        """Hash and time of every file except summaries, by path, including the logs of the jobs that made these files."""
+        """Hash and time, by path, of the files in KEPT_FOLDERS and of the logs of the jobs that made them."""
         logs = [f"logs/{rule}" for rule in (*DATA_RULES, *CLUSTERLET_RULES, "fit_method", "score_method")]
         files = [path for folder in (*KEPT_FOLDERS, *logs) for path in (self.top / folder).rglob("*") if path.is_file()]
         return {path.relative_to(self.top).as_posix(): (_hash(path), path.stat().st_mtime_ns) for path in files}
@@ -136,15 +134,14 @@ def test_for_a_new_method_only_its_own_jobs_and_the_summaries_are_planned(grids)
     assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
     assert not (DATA_RULES | CLUSTERLET_RULES) & set(jobs)
     cell_jobs = re.findall(r"^Job \d+: (iris: .*)$", grids.plan, re.MULTILINE)
-    configurations = [f"shuffled k{k}_share0.2" for k in (2, 3)]
-    assert sorted(cell_jobs) == sorted(f"iris: {score}{name}" for name in configurations for score in ("", "score "))
+    assert sorted(cell_jobs) == [f"iris: {job} k{k}_share0.2" for job in ("score shuffled", "shuffled") for k in (2, 3)]
 
 
 def test_new_methods_change_no_file_of_the_others(grids):
     after = grids.kept_files()
-    assert {name: after.get(name) for name in grids.before} == grids.before
-    new_names = ("shuffled", "stripes", "abreast", *FAULTY)
-    assert all(set(name.split("/")) & set(new_names) for name in set(after) - set(grids.before))
+    assert {name: after.get(name) for name in grids.files_before} == grids.files_before
+    new_methods = {"shuffled", "stripes", "abreast", *FAULTY}
+    assert all(new_methods & set(name.split("/")) for name in after.keys() - grids.files_before.keys())
 
 
 def test_the_results_contain_the_runs_of_the_method(grids):

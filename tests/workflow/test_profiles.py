@@ -1,4 +1,4 @@
-"""The cluster profiles name all rules that they submit, so a new or renamed rule cannot cost a submission for every job."""
+"""The cluster profiles put all rules that they submit into groups. A rule in no group would cost a submission for every job."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ def rules():
 
 @pytest.fixture(scope="module")
 def local_rules(rules):
-    """The names of the rules that are never submitted, because they run on the machine of Snakemake or run nothing."""
+    """The names of the rules that are never submitted. They run on the machine of Snakemake, or run nothing."""
     (names,) = re.findall(r"^localrules:\n((?:    \w+,\n)+)", (ROOT / "Snakefile").read_text(encoding="utf-8"), re.MULTILINE)
     plot_rule = (ROOT / "workflow" / "rules" / "results.smk").read_text(encoding="utf-8").partition('f"plot_{module}"')[2]
     assert "localrule: True" in plot_rule.partition("shell:")[0]

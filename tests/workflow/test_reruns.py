@@ -6,6 +6,7 @@ import re
 import shutil
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -13,13 +14,13 @@ from clusterlets.commands import why
 from clusterlets.grid.fingerprints import changed_parts
 
 # Jobs of the tiny grid, by rule. It has four blocks: two datasets, two k and one block of seeds. Three of its eight methods
-# are fitted; all are scored.
-SHARED = ("extract_clusterlets", "sample_partitions", "sum_distances")
-BLOCKS = {**dict.fromkeys(SHARED, 4), "measure_plain_cost": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
+# are fitted, and all are scored.
+SHARED_RULES = ("extract_clusterlets", "sample_partitions", "sum_distances")
+BLOCK_JOBS = {**dict.fromkeys(SHARED_RULES, 4), "measure_plain_cost": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
 USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
-TABLES = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
-FETCHED = {"fetch_dataset": 2}
-ACCOUNTS_AND_PAGES = dict.fromkeys(
+TABLE_JOBS = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
+FETCH_JOBS = {"fetch_dataset": 2}
+ACCOUNT_AND_PAGE_JOBS = dict.fromkeys(
     ("account", "plot_runtime", "plot_seconds_against_rows", "write_report", "write_leaderboard", "write_manifest"), 1
 )
 IGNORED = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
@@ -71,23 +72,23 @@ def jobs_in(output):
 
 @pytest.fixture(scope="module")
 def original(finished, tmp_path_factory):
-    """Copies of the finished run and of its code. Tests that change these restore them."""
+    """Copies of the finished run and of its code. A test that changes them must restore them."""
     return Checkout(finished, tmp_path_factory.mktemp("original"))
 
 
 @pytest.fixture(scope="module")
 def summary_jobs(original, tmp_path_factory):
-    """Number of jobs by rule, except for rules of data, blocks and cells. The summaries have as many jobs for every grid."""
+    """Number of jobs by rule, for the rules that sum up the grid. Every grid has as many of these jobs."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
     all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
-    data_and_cells = BLOCKS | TABLES | FETCHED
+    data_and_cells = BLOCK_JOBS | TABLE_JOBS | FETCH_JOBS
     assert {rule: all_rules.get(rule) for rule in data_and_cells} == data_and_cells
     return {rule: count for rule, count in all_rules.items() if rule not in data_and_cells}
 
 
 @pytest.fixture
 def checkout(original):
-    """The copies ``original``, for a test that changes the code. The code is restored after the test."""
+    """The same copies, for a test that changes the code. The code is restored after the test."""
     backup = original.root.with_name("kept")
     shutil.copytree(original.root, backup, copy_function=shutil.copy2)
     yield original
@@ -104,7 +105,7 @@ LARGER = {
     "hops": [2, 3],
     "methods": [*USUAL, "FRAC-OE"],
 }
-NEW_BLOCKS = 3 * 3 * 2 - 4  # three datasets, three k and two blocks of seeds, without the blocks of the tiny grid
+N_NEW_BLOCKS = 3 * 3 * 2 - 4  # three datasets, three k and two blocks of seeds, without the blocks of the tiny grid
 # For each change: the new settings, and the jobs that run besides the summaries.
 CHANGES = {
     "a larger grid": (
@@ -112,8 +113,8 @@ CHANGES = {
         {
             **{"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
             "measure_plain_cost": 3 * 3 - 4,
-            **dict.fromkeys(SHARED, NEW_BLOCKS),
-            "fit_method": 3 * NEW_BLOCKS + 18,  # FRAC-OE is new in all 18 blocks
+            **dict.fromkeys(SHARED_RULES, N_NEW_BLOCKS),
+            "fit_method": 3 * N_NEW_BLOCKS + 18,  # FRAC-OE is new in all 18 blocks
             # Four matchers with two hops, C with two omegas, and four methods, without the cells of the tiny grid.
             "score_method": (4 * 2 + 2 + 4) * 18 - 8 * 4,
         },
@@ -143,8 +144,8 @@ UNUSED_MODULES = ("methods/frac_oe", "commands/cluster", "commands/__init__", "g
 
 
 def test_changes_that_cannot_affect_results_run_nothing(checkout):
-    """These are changes of comments, docstrings, the version, modules that no job imports, times of files, and the number of
-    cores, and the exclusion of a dataset that the grid does not have.
+    """Such changes concern comments, docstrings, the version, modules that no job imports, times of files, and the number of
+    cores. Nor does it matter if a dataset is excluded that the grid does not have.
     """
     for path in [*checkout.root.glob("clusterlets/**/*.py"), *checkout.root.glob("workflow/**/*.[ps]*")]:
         text = path.read_text(encoding="utf-8")
@@ -158,10 +159,10 @@ def test_changes_that_cannot_affect_results_run_nothing(checkout):
     assert run.status == 0 and jobs_in(run.output) == {}, run.output
 
 
-# For each file or library, the jobs of data and cells that depend on it directly. Others run because these do.
 DATA_JOBS = {"fetch_dataset": 2, "prepare_dataset": 2}
-EARLY_JOBS = {**DATA_JOBS, "measure_geometry": 2, "list_data": 1, **BLOCKS}  # all but the summaries
-DEPENDENT = {
+EARLY_JOBS = {**DATA_JOBS, "measure_geometry": 2, "list_data": 1, **BLOCK_JOBS}  # all but the summaries
+# For each file or library, the jobs of data and cells whose code it is part of. Further jobs run because they read the results.
+DEPENDENT_JOBS = {
     "algorithms/matching/pinball.py": {"score_method": 16},
     "algorithms/matching/centroid.py": {"sample_partitions": 4, "score_method": 4},
     "algorithms/frac.py": {"fit_method": 4, "score_method": 4},
@@ -186,19 +187,18 @@ DEPENDENT = {
 
 
 def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summary_jobs):
-    """Snakemake has recorded a fingerprint for each job. If it changes, the job runs again, as the next test shows."""
+    """Snakemake records a fingerprint of each job's code. The next test shows that a changed fingerprint reruns the job."""
     jobs = {}
-    for file in (finished.folder / ".snakemake" / "metadata").rglob("*"):
-        record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"log": []}
+    for file in filter(Path.is_file, (finished.folder / ".snakemake" / "metadata").rglob("*")):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        parameters = [value for text in record["params"] for value in why._parse_values(text)]
+        fingerprints = list(filter(why._FINGERPRINT.fullmatch, parameters))
         for log in record["log"]:
-            fingerprints = [
-                value for text in record["params"] for value in why._parse_values(text) if why._FINGERPRINT.fullmatch(value)
-            ]
             jobs[log] = record["rule"], set(changed_parts(fingerprints[0], ""))
     assert Counter(rule for rule, _ in jobs.values()) == EARLY_JOBS | summary_jobs
-    dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT}
-    cell_jobs = {name: {rule: counter[rule] for rule in EARLY_JOBS if rule in counter} for name, counter in dependent.items()}
-    assert cell_jobs == DEPENDENT
+    dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT_JOBS}
+    early_dependent = {name: {rule: jobs[rule] for rule in EARLY_JOBS if rule in jobs} for name, jobs in dependent.items()}
+    assert early_dependent == DEPENDENT_JOBS
     without_figures = {"collect_runs", "recover_clusters"}
     assert without_figures <= dependent["numpy"].keys() and not without_figures & dependent["matplotlib"].keys()
     assert {"analyse", "write_report", "plot_heatmaps"} <= dependent["matplotlib"].keys()
@@ -212,8 +212,8 @@ def test_changed_code_and_an_edited_raw_file_rerun_the_jobs_that_depend_on_them(
     raw.write_bytes(content + b"1\n")
     plan = checkout.planned()
     raw.write_bytes(content)
-    iris_jobs = {rule: jobs // 2 for rule, jobs in (BLOCKS | TABLES).items()} | {"list_data": 1}
-    # For iris, all jobs; for the other dataset, those of FRAC, which is fitted and scored, and of D, which is only scored.
+    iris_jobs = {rule: jobs // 2 for rule, jobs in (BLOCK_JOBS | TABLE_JOBS).items()} | {"list_data": 1}
+    # All jobs of iris run. For the other dataset, FRAC is fitted and scored, and D, which has no fit, is scored.
     assert plan == iris_jobs | {"fit_method": 6 + 2, "score_method": 16 + 4} | summary_jobs
 
 
@@ -243,7 +243,7 @@ def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, sum
     checkout = Checkout(finished, tmp_path)
     (checkout.root / "clusterlets/report/figures/many_runs.py").write_text(NEW_FIGURE)
     checkout.change("clusterlets/report/figures/cohesion_vs_deviation.py")
-    expected = {"plot_many_runs": 1, "plot_cohesion_vs_deviation": 1, **ACCOUNTS_AND_PAGES}
+    expected = {"plot_many_runs": 1, "plot_cohesion_vs_deviation": 1, **ACCOUNT_AND_PAGE_JOBS}
     assert {*expected} - {"plot_many_runs"} <= summary_jobs.keys()
     assert checkout.planned() == expected == checkout.executed()
     results = checkout.workflow.folder / "results" / "tiny"
@@ -259,7 +259,7 @@ def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, sum
 
 
 def test_a_run_executes_exactly_the_jobs_that_were_planned(checkout):
-    """Must be the last test of this file, because it leaves a different grid in the copy. It omits the slow summaries."""
+    """This must be the last test of the file, because it leaves a different grid in the copy. It omits the slow summaries."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
     checkout.change("clusterlets/algorithms/matching/pinball.py")
     expected = {"score_method": 4 * 4 + 4, "collect_runs": 1}

@@ -29,7 +29,7 @@ def example(language):
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
-    """The folder in which the guide's example was followed to the letter, and the output of each of its commands."""
+    """The folder of a run that follows the guide's example to the letter, and the outputs of the example's commands."""
     folder = tmp_path_factory.mktemp("people")
     (folder / "people.csv").write_text(example("csv"), encoding="utf-8")
     (folder / "people.yaml").write_text(example("yaml"), encoding="utf-8")
@@ -37,7 +37,7 @@ def people(tmp_path_factory):
 
 
 def run(folder, command):
-    """Output of a command of the guide, run in a folder other than the checkout."""
+    """The output of a command of the guide, which runs in ``folder`` and not in the checkout."""
     process = subprocess.run(
         command.replace("snakemake", f"snakemake --snakefile '{ROOT / 'Snakefile'}'"),
         cwd=folder,
@@ -187,7 +187,7 @@ def test_a_table_is_read_again_if_and_only_if_its_content_changes(workflow):
     new_content = table.read_text().replace("3", "4")
     (workflow.folder / "older").write_text(new_content)
     os.utime(workflow.folder / "older", (1e9, 1e9))
-    os.replace(workflow.folder / "older", table)  # keeps an old time, as cp -p and tar -x do
+    os.replace(workflow.folder / "older", table)  # the table now has an old time, as after cp -p or tar -x
     assert "Read people.b from people.csv" in output_of("--dry-run")
     command = [Path(sys.executable).with_name("clusterlets"), "why", result, "--configfile", "settings.yaml"]
     output = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True).stdout

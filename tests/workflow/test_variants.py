@@ -1,4 +1,4 @@
-"""Variants of the grid run only the cells that they change, share the files of the grid, and differ only where they should."""
+"""A variant runs only the cells that it changes, shares the other files of the grid, and differs only where it should."""
 
 import csv
 import io
@@ -34,14 +34,14 @@ def rows(workflow, file):
     return list(csv.DictReader(io.StringIO((workflow.folder / "results/tiny" / file).read_text(encoding="utf-8"))))
 
 
-def method(row):
-    """The matcher of a row, or else its method, without the output of FRAC in brackets."""
+def method_of(row):
+    """The matcher of a row, or else its method: FRAC for its output FRAC (nearest)."""
     return row["matcher"] or row["method"].split(" (")[0]
 
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory, workflow_in):
-    """A folder in which the default grid and then the extended grid were run, and the dry run between the two."""
+    """A workflow that ran the default grid and then the extended one, and the dry run between the two."""
     workflow = workflow_in(tmp_path_factory.mktemp("extended"))
     first = workflow.run(TARGETS[0], config=SMALL)
     assert first.status == 0, first.output
@@ -54,17 +54,16 @@ def extended(tmp_path_factory, workflow_in):
 def test_only_jobs_for_new_seeds_and_changed_cells_run(extended):
     _, planned = extended
     assert jobs_in(planned.output) == {
-        "prepare_dataset": 1,
-        "measure_geometry": 1,  # for the scaled table
-        "measure_plain_cost": 1,
+        # For the scaled table.
+        **{"prepare_dataset": 1, "measure_geometry": 1, "measure_plain_cost": 1},
         # For the block of new seeds, and for both blocks of the scaled table.
         "extract_clusterlets": 3,
         "sample_partitions": 3,
         "sum_distances": 3,
         "fit_method": 3 * 3,  # three methods on the same three blocks
-        # Four matchers with hops, then C with two omegas, then three methods. For each: the block of new seeds, then (for
-        # matchers) both blocks of the variant of its scope or equation, then both blocks for each of deviation and scaling.
-        "score_method": (4 + 2 * (2 + 2) + 2 * (4 + 4)) + (2 + 2 * 2 + 2 * (2 + 2)) + 3 * (1 + 4),
+        # Every cell has a block of new seeds, and both blocks of each variant that changes it: of three for the matchers, of
+        # two for the three methods. There are four matchers with hops, C with two omegas, and three methods.
+        "score_method": (4 + 2) * (1 + 3 * 2) + 3 * (1 + 2 * 2),
         "collect_runs": 6,  # of the grid and of five variants
     }
 
@@ -87,9 +86,9 @@ def test_a_variant_changes_only_rows_of_the_methods_that_its_choice_concerns(ext
         variant_rows = rows(workflow, f"variants/{name}/runs.csv")
         assert len(variant_rows) == len(by_key)  # variants run the first ten seeds, here all four
         assert {row["dataset"] for row in variant_rows} == {"iris"}
-        differing = {method(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
+        differing = {method_of(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
         assert differing <= methods and differing, name
-    # Equation 1 as printed does not weigh its terms: all omegas above 0 give the same, and 0 gives the best silhouette.
+    # Equation 1 as printed does not weigh its terms. All omegas above 0 give the same. With 0, the silhouette is the best.
     rows_of_c = [row for row in rows(workflow, "variants/equation_printed/runs.csv") if row["matcher"] == "C"]
     silhouettes = {(row["omega"], row["seed"]): float(row["centroid_silhouette"]) for row in rows_of_c}
     assert all(silhouettes["0.0", seed] >= silhouettes["0.5", seed] for seed in "0123")

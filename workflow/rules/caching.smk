@@ -15,7 +15,7 @@ def restrict_cache(rule_object):
     has_fits = rule_object.params.get("exceeded_limits") is not None
 
     async def store_reproducible(job):
-        if plan.is_cacheable(job.wildcards) and not (has_fits and not crossed_limits.is_reproducible(job.output[0])):
+        if plan.is_cacheable(job.wildcards) and (not has_fits or crossed_limits.is_reproducible(job.output[0])):
             await store(job)
 
     async def fetch_reproducible(job):
@@ -26,7 +26,7 @@ def restrict_cache(rule_object):
             if not all(map(is_intact, job.output)):
                 raise CacheMissException(f"A file of {job} in the cache is damaged.")
         except CacheMissException:
-            # Remove a damaged file and its link. If the link stayed, Snakemake would later store the link and not the file.
+            # Remove a damaged file and its link. If the link stayed, Snakemake would later store it in place of the file.
             for output in filter(os.path.islink, job.output):
                 Path(output).resolve().unlink(missing_ok=True)
                 Path(output).unlink()

@@ -8,7 +8,7 @@ import sys
 
 
 class ErrorForUsers(WorkflowError):
-    """An error without a traceback, because Snakemake would append the lines that a traceback names."""
+    """An error without a traceback, from which Snakemake would print lines of code."""
 
     __traceback__ = None
 
@@ -19,8 +19,8 @@ if not os.path.isdir(CHECKOUT):
         "clone's Snakefile in the module (docs/extending.md)."
     )
 
-# Use the package next to the Snakefile, not an installed one, and import nothing else from that folder: a user's file there
-# must not replace a library's module. For the jobs, workflow/step.py does the same.
+# Use the package next to the Snakefile, not an installed one. Import nothing else from that folder, because a user's file there
+# must not replace a library's module. workflow/step.py does the same for the jobs.
 sys.path.insert(0, CHECKOUT)
 import clusterlets
 
@@ -68,10 +68,10 @@ set_mirror(config)
 OUT = plan.results
 # Without --cache, the directive "cache" must be off, or Snakemake warns about every rule that has it.
 CACHE = workflow.enable_cache
-# The environments that rules need, relative to the rules; only with profiles/conda does conda create them.
+# The environments that rules need, relative to the rules. They are used only with profiles/conda.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 shell.prefix(shell_prefix(CHECKOUT, plan.limits))
-logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})  # for the estimate that a run shows
+logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})  # for the progress line's estimate
 
 
 wildcard_constraints:
@@ -99,7 +99,7 @@ def whole_configuration(wildcards):
 
 
 def file_of_results(wildcards, output):
-    """Place of a job's output in the results, as a parameter: Snakemake's cache knows jobs by parameters, not by wildcards."""
+    """Place of a job's output in the results. It is a parameter because Snakemake's cache does not see wildcards."""
     return result_place(output[0])
 
 

@@ -1,5 +1,4 @@
-# fetch_dataset -> prepare_dataset (or prepare_user_table) -> measure_geometry (once per table), measure_plain_cost (once per k).
-# list_data lists all tables.
+# fetch_dataset -> prepare_dataset, or prepare_user_table -> measure_geometry, measure_plain_cost, list_data
 
 DATA_LIST = f"{OUT}/datasets.md"
 
@@ -47,9 +46,8 @@ rule prepare_dataset:
         shell_line("prepare-dataset", "sensitive", "duplicates", dataset="{params.name:q}", raw_dir="data/raw")
 
 
-# The table's content decides whether it is read again, so its hash is a parameter and the file is not an input: Snakemake
-# compares inputs by time, and would miss that an older file has replaced a newer one; and it reads braces in a name as
-# wildcards.
+# The hash of the table is a parameter, and its file is not an input. Snakemake compares inputs by time, so it would miss that
+# an older file has replaced a newer one. It would also read braces in the file's name as wildcards.
 rule prepare_user_table:
     output:
         npz_path=prepared_path("npz"),

@@ -1,4 +1,4 @@
-# Intermediate results: extract_clusterlets -> sum_distances, for all matchers, and sample_partitions, for the matcher C.
+# What the matchers share: extract_clusterlets -> sum_distances, and sample_partitions for the matcher C
 
 
 rule extract_clusterlets:

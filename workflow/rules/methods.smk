@@ -1,4 +1,4 @@
-# fit_method, for methods that cluster instances -> score_method, which also joins clusterlets for the matchers.
+# fit_method (for methods that cluster instances) -> score_method (which also runs the matchers)
 
 
 rule fit_method:

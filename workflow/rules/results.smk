@@ -12,7 +12,7 @@ TABLES = [
     "table4_frac_vs_clusterlets",
     "table5_correlations",
 ]
-# The files of clusterlets.analysis.statistics.TABLES; importing that module here would load SciPy.
+# The names in clusterlets.analysis.statistics.TABLES. Importing that module here would load SciPy.
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # Files of every figure that clusterlets/report/figures declares, by folder. Those in accounts are not results.
 FIGURES = {
@@ -22,13 +22,13 @@ FIGURES = {
     for folder in ("figures", "accounts")
 }
 STATISTICS = [
-    f"{OUT}/statistics/{name}"
-    for name in (*(f"{name}.csv" for name in (*RANKINGS, "wilcoxon", "intervals", "bayes", "held_out")), "statistics.md")
+    *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKINGS, "wilcoxon", "intervals", "bayes", "held_out"]),
+    f"{OUT}/statistics/statistics.md",
 ]
 COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
-# All results except the pages, which also show what these results have cost.
+# All results except the pages, which also need the accounts.
 BEFORE_PAGES = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256"]),
     METHODS_TABLE,

@@ -1,5 +1,5 @@
-# Workarounds for what Snakemake 9.27.1 does not do for this grid. Each says what was measured without it; remove it once
-# Snakemake does well without it. We know of no upstream report of any of these.
+# Workarounds for what Snakemake 9.27.1 does not do for this grid. Each comment says what happened without it, so that it can be
+# removed once Snakemake does well. We know of no upstream report of any of these.
 
 import atexit
 import signal
@@ -8,8 +8,8 @@ from pathlib import Path
 from clusterlets.grid.preflight import nearly_full, remove_locks
 from clusterlets.grid.processes import open_lifeline
 
-# If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit). If SIGKILL ends it, its jobs go on
-# (for up to 80 minutes). The lifeline ends them.
+# If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit). If SIGKILL ends Snakemake, its
+# jobs go on (for up to 80 minutes). The lifeline ends them.
 end_steps = open_lifeline()
 
 
@@ -20,21 +20,21 @@ def end_run(signum, frame):
 
 def prepare_scheduler():
     """Call this when the run starts, after Snakemake has set up its scheduler."""
-    # Snakemake's handler of SIGTERM takes a lock that the interrupted code may hold. Of 20 runs of short jobs, 3 hung without
-    # this, and left their locks; none with it.
+    # Snakemake's handler of SIGTERM takes a lock that the interrupted code may hold. Without this, 3 of 20 runs of short jobs
+    # hung, and left their locks.
     signal.signal(signal.SIGTERM, end_run)
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # a script's background jobs ignore it
         signal.signal(signal.SIGINT, end_run)
-    # With a limit on starts (by default 100 a second, and no option turns it off) each search for ready jobs schedules another
-    # one a second later, so that they add up: 25 s of CPU for 1,000 jobs of 0.1 s, and 10 to 13 s without a limit, which local
-    # jobs do not need.
+    # Snakemake limits the starts of jobs to 100 a second, and no option turns this off. With a limit, each search for ready
+    # jobs schedules another one a second later, and these add up: a run of 1,000 jobs of 0.1 s took 25 s of CPU, and 10 to
+    # 13 s without the limit. Local jobs do not need it.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 
 
 if workflow.is_main_process:
     # A killed run (kill -9, a power cut) leaves locks that name no owner, and the next run is refused until they are removed.
-    # The returned file stays open during the run, because it holds a lock that shows that the run is alive.
+    # The returned file must stay open. Its own lock shows that this run is alive.
     KERNEL_LOCK = remove_locks(Path(".snakemake"))
-    # Not in onerror: on a full disk Snakemake itself ends before it gets there.
+    # This is not in onerror, because on a full disk Snakemake itself ends before it gets there.
     atexit.register(lambda: print(*nearly_full({".", OUT}), sep="", end="", file=sys.stderr))
