@@ -19,9 +19,9 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import as_text
 from clusterlets.methods import Method
 
-# A name in braces. After a dollar sign it is not a placeholder but a shell variable.
+# A name in braces. After a dollar sign it is a shell variable and no placeholder.
 _PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
-# Other braces without a space, such as {} or {0}. Python, a shell or a program may replace them; this module does not.
+# Other braces without a space, such as {} or {0}. They look like placeholders, but nothing would replace them.
 _OTHER_BRACES = re.compile(r"(?<!\$)\{(?![A-Za-z][A-Za-z0-9_]*\})[^\s{}]*\}")
 _BRACES_ADVICE = "Braces that are the program's own need a space, as in { print }; others belong in a script"
 # The placeholders that every command may have.
@@ -76,7 +76,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
 
 
 def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the braces of a command and with its parameters: one message per fault."""
+    """One message for each fault in the braces of a command or in its parameters."""
     placeholders = [name for _, name in _PLACEHOLDER.findall(command)]
     for name in parameters:
         if name in _BUILT_IN:
@@ -100,7 +100,7 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fill(command: str, values: Mapping[str, Any]) -> str:
-    """Replace all placeholders of a command. Raises ClusterletsError if the shell would not read some value as one word."""
+    """Replace the placeholders of a command. Raises ClusterletsError if the shell would not read a value as one word."""
     words = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
 
     def fill(line: str, quote: Callable[[str], str]) -> str:
@@ -124,7 +124,6 @@ def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
     with path.open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*(f"x{feature + 1}" for feature in range(X.shape[1])), "sensitive"])
-        # Python writes floats with all their digits, and independently of the locale.
         writer.writerows([*row, group] for row, group in zip(X.tolist(), groups.tolist(), strict=True))
 
 
@@ -142,9 +141,9 @@ def _run(command: list[str]) -> None:
 
 
 def _forward_output(pipe: int, process: subprocess.Popen) -> bytes:
-    """Copy what a program writes to a pipe to standard error, and return the last :data:`_PIPE_SIZE` bytes.
+    """Copy what a program writes to a pipe to standard error until the program ends. Returns the last bytes of it.
 
-    Ends when the program ends, even if other programs that it started still hold the pipe open.
+    Programs in the background may hold the pipe open longer, so the end of the pipe alone would not do.
     """
     content, has_ended = b"", False
     while not has_ended:
