@@ -1,4 +1,4 @@
-"""The step that scores a method. For a matcher, the step first joins the clusterlets of every seed."""
+"""The step that scores the runs of a cell. For a matcher, it first joins the clusterlets of every seed."""
 
 import json
 
@@ -38,7 +38,7 @@ def score_method(
     """Write the rows of a cell, one for each run.
 
     parameters: arguments of fit or match, as JSON
-    settings: further parameters, the same for the whole grid, as JSON
+    settings: parameters that come from keys of the configuration, as JSON
     limits: time and memory that a matching may take, as JSON
     pieces: the clusters of every output and seed, or the clusterlets (.npz)
     geometry: measurements of the dataset (JSON)
@@ -46,7 +46,7 @@ def score_method(
     output: one row for each run (CSV)
     data: for a matcher, the prepared dataset (.npz)
     labels: for a matcher, clusterlet of each instance (.npz)
-    distances: for a matcher, summed distances between the clusterlets (.npz)
+    distances: for a matcher, summed distances of the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
     """
     method_class, arguments, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
