@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.grid import cells
 from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load
-from clusterlets.methods import check_parameters
+from clusterlets.methods import Method, check_parameters
 from clusterlets.methods import names as method_names
 from clusterlets.parameters import one_form
 from clusterlets.text import cut
@@ -131,17 +131,17 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     tables = [_table_settings(entry, config["scaling"]) for entry in config["datasets"]]
     exclusions = _as_list(config["exclude"])
     names_and_ids = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
+    dataset_faults = [fault for table in tables for fault in _table_faults(table)]
+    dataset_faults += _repetition_faults([table["id"] for table in tables], "give one an 'id'")
+    method_faults = _repetition_faults([name for name, _ in entries], "list all values of its parameters in one entry")
+    exclusion_faults = _unknown_name_faults(exclusions, sorted(names_and_ids))
     _refuse(
         [
             *_results_faults(results),
-            *(f"{key}: {path} lies among the results, which may replace it" for key, path in _inputs_below(results, config)),
-            *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
-            *(f"datasets: {fault}" for fault in _repetition_faults([table["id"] for table in tables], "give one an 'id'")),
-            *(
-                f"methods: {fault}"
-                for fault in _repetition_faults([name for name, _ in entries], "list all values of its parameters in one entry")
-            ),
-            *(f"exclude: {fault}" for fault in _unknown_name_faults(exclusions, sorted(names_and_ids))),
+            *_misplaced_input_faults(results, config),
+            *(f"datasets: {fault}" for fault in dataset_faults),
+            *(f"methods: {fault}" for fault in method_faults),
+            *(f"exclude: {fault}" for fault in exclusion_faults),
             *_variants_without_effect(config),
         ]
     )
@@ -192,13 +192,15 @@ def _in_one_line(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
-    """The user's tables and methods whose files lie in the folder of results: the key of the configuration, and the path."""
+def _misplaced_input_faults(results: str, config: Mapping) -> Iterator[str]:
+    """Faults of the user's tables and methods whose files lie in the folder of results."""
     for key in ("datasets", "methods"):
-        for entry in (entry for entry in config[key] if isinstance(entry, Mapping)):
+        for entry in config[key]:
+            if isinstance(entry, str):
+                continue
             for path in (*([entry["path"]] if "path" in entry else []), *entry.get("files", [])):
                 if Path(path).resolve().is_relative_to(Path(results).resolve()):
-                    yield key, path
+                    yield f"{key}: {path} lies among the results, which may replace it"
 
 
 def _results_faults(results: str) -> list[str]:
@@ -241,9 +243,12 @@ def _id_suffix(table: Mapping) -> str:
     """What a table's id adds to its name, so that results with other settings get other paths; "" for a dataset's defaults."""
     if "path" in table:
         return "." + "+".join(map(_make_path_safe, table.get("sensitive", [])))
-    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_make_path_safe, table["sensitive"]))
-    is_default = table["duplicates"] == _default_duplicates(table["name"])
-    return groups + ("" if is_default else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
+    suffix = ""
+    if table["sensitive"] != [CLASS]:
+        suffix += "." + "+".join(map(_make_path_safe, table["sensitive"]))
+    if table["duplicates"] != _default_duplicates(table["name"]):
+        suffix += {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]]
+    return suffix
 
 
 def _make_path_safe(column: str) -> str:
@@ -264,8 +269,8 @@ def _table_faults(table: Mapping) -> list[str]:
     if table["features"] != user_table.NUMERIC:
         overlap = [column for column in table["features"] if column in table["sensitive"]]
         faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in overlap]
-    for check in (lambda: user_table.check_file(Path(table["path"])), lambda: user_table.check_separator(table["separator"])):
-        faults += _collect_faults(check, f"{name}: ")
+    faults += _collect_faults(lambda: user_table.check_file(Path(table["path"])), f"{name}: ")
+    faults += _collect_faults(lambda: user_table.check_separator(table["separator"]), f"{name}: ")
     return faults + _id_faults(table)
 
 
@@ -328,7 +333,6 @@ def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
 def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
     """The entry of each method with all its settings, and the faults of all entries."""
     grids, faults = {}, []
-    reserved = {"clusterlets", *map(str.lower, method_names())}
     for name, entry in entries.items():
         try:
             method = load({"name": name, **entry})
@@ -336,32 +340,43 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         except ClusterletsError as error:
             faults.append(str(error))
             continue
-        if {"path", "command"} & entry.keys() and name.lower() in reserved:
-            faults.append(f"methods: {entry.get('path', name)}: the benchmark already uses the name {name!r}; choose another")
-            continue
-        if "files" in entry and not {"path", "command"} & entry.keys():
-            faults.append(f"methods: {name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
-        faults += [
-            f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
-        ]
-        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
-        values_tried = method.ladder() if config["ladders"] else method.grid()
-        defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
-        parameters = {**defaults, **entry.get("parameters", {})}
-        starts = config["starts"] if method.is_random and not method.needs else None
-        if starts and "n_init" in method.parameters:  # the method makes the starts itself
-            parameters.setdefault("n_init", [starts])
-            starts = None
-        source = {key: entry[key] for key in ("path", "command", "conda", "files") if key in entry}
-        description = {
-            "names": method.names_in_results(),
-            "label": method.label or name,
-            "role": method.role,
-            "citation": method.citation,
-        }
-        requirements = {"needs": list(method.needs), "settings": dict(method.settings)}
-        grids[name] = {**source, **description, **requirements, "starts": starts or 1, "parameters": parameters}
+        faults += [f"methods: {fault}" for fault in _method_faults(name, entry)]
+        grids[name] = _method_settings(method, name, entry, config)
     return grids, faults
+
+
+def _method_faults(name: str, entry: Mapping) -> list[str]:
+    is_users_own = "path" in entry or "command" in entry
+    if is_users_own and name.lower() in {"clusterlets", *map(str.lower, method_names())}:
+        return [f"{entry.get('path', name)}: the benchmark already uses the name {name!r}; choose another"]
+    faults = []
+    if "files" in entry and not is_users_own:
+        faults.append(f"{name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
+    missing = [file for file in entry.get("files", []) if not os.path.isfile(file)]
+    return faults + [f"{name}: files: there is no file {file}" for file in missing]
+
+
+def _method_settings(method: type[Method], name: str, entry: Mapping, config: Mapping) -> dict:
+    """An entry of ``methods`` with all its settings."""
+    shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
+    values_tried = method.ladder() if config["ladders"] else method.grid()
+    defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
+    parameters = {**defaults, **entry.get("parameters", {})}
+    starts = config["starts"] if method.is_random and not method.needs else None
+    if starts and "n_init" in method.parameters:  # the method makes the starts itself
+        parameters.setdefault("n_init", [starts])
+        starts = None
+    return {
+        **{key: entry[key] for key in ("path", "command", "conda", "files") if key in entry},
+        "names": method.names_in_results(),
+        "label": method.label or name,
+        "role": method.role,
+        "citation": method.citation,
+        "needs": list(method.needs),
+        "settings": dict(method.settings),
+        "starts": starts or 1,
+        "parameters": parameters,
+    }
 
 
 def _point_faults(config: Mapping) -> list[str]:

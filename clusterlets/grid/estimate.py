@@ -41,20 +41,20 @@ class Cost:
 
 def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping) -> Cost:
     """Cost of all jobs of the configured grid on one dataset. ``group_counts`` has the number of rows of each group."""
-    grid_cells = list(cells({**config, "datasets": [""]}))
     n_seeds, block_size = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
-    n_clusterings = sum(_number_of_clusterings(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
-    disk: float = _CELL_BYTES * len(grid_cells) + _FLOAT_BYTES * rows * (features + 1)
-    max_sums_per_job = 0
+    n_cells = sum(1 for _ in cells({**config, "datasets": [""]}))
+    n_clusterings = sum(
+        _clusterings_per_k_and_seed(name, entry) for name, entry in config["grids"].items() if not entry["needs"]
+    )
     n_sampled = min(rows, SAMPLED_ROWS)
+    disk: float = _CELL_BYTES * n_cells + _FLOAT_BYTES * rows * (features + 1)
+    max_sums_per_job = 0
     for k in config["k"]:
-        n_pieces = sum(min(k, count) for count in group_counts)
-        label_bytes = 1 if n_pieces <= 256 else 2
-        disk += n_seeds * (
-            rows * label_bytes * (1 + n_clusterings) + _FLOAT_BYTES * (n_pieces**2 + n_clusterings * k**2 + n_pieces * features)
-        )
-        disk += n_seeds * _FLOAT_BYTES * n_pieces * n_sampled
-        max_sums_per_job = max(max_sums_per_job, block_size * n_pieces * max(n_pieces, n_sampled))
+        n_clusterlets = sum(min(k, count) for count in group_counts)
+        label_bytes = rows * (1 if n_clusterlets <= 256 else 2)
+        n_floats = n_clusterlets * (n_clusterlets + n_sampled + features) + n_clusterings * k**2
+        disk += n_seeds * (label_bytes * (1 + n_clusterings) + _FLOAT_BYTES * n_floats)
+        max_sums_per_job = max(max_sums_per_job, block_size * n_clusterlets * max(n_clusterlets, n_sampled))
     seconds = sum(seconds for _, seconds in dataset_steps(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
         variant_cost = _variant_cost(rows, features, group_counts, config, variant)
@@ -109,8 +109,7 @@ def _sum_seconds(rows: int, n_parts: int) -> float:
     return to_all_rows + rows / 2 / n_parts * rows * _PAIR_SECONDS
 
 
-def _number_of_clusterings(name: str, entry: Mapping) -> int:
-    """For each k and seed."""
+def _clusterings_per_k_and_seed(name: str, entry: Mapping) -> int:
     return len(load({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
 
 

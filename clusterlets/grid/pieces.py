@@ -16,6 +16,9 @@ from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.score import evaluate
 
+# For each key, the piece of each instance (n,), and which pieces each cluster contains (C, G).
+_Splits = Mapping[str, tuple[np.ndarray, np.ndarray]]
+
 # Clusterings whose silhouettes are computed together. More would save little time and take more memory.
 _BATCH_SIZE = 10
 
@@ -55,14 +58,12 @@ def save_pieces(
     SeedBlock({key: {"labels": compact(piece_of)} for key, (piece_of, _) in splits.items()}, failures=failures).save(labels)
 
 
-def _disjoint_labels(splits: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, np.ndarray]:
+def _disjoint_labels(splits: _Splits) -> dict[str, np.ndarray]:
     """Labels (n,) for every key whose clusters do not overlap. The pieces of such a key are its clusters."""
     return {key: piece_of for key, (piece_of, membership) in splits.items() if membership.sum() == len(membership.T)}
 
 
-def _distance_sums(
-    X: np.ndarray, splits: Mapping[str, tuple[np.ndarray, np.ndarray]], order: np.ndarray | None
-) -> Iterator[tuple[str, np.ndarray]]:
+def _distance_sums(X: np.ndarray, splits: _Splits, order: np.ndarray | None) -> Iterator[tuple[str, np.ndarray]]:
     """For each key, sums of distances between its G pieces.
 
     With ``order``, these are 16 estimates (16, G, G). Without it, they are exact (G, G). The exact sums of disjoint clusters
@@ -82,7 +83,7 @@ def _distance_sums(
 
 
 def _instance_scores(
-    prepared: Prepared, splits: Mapping[str, tuple[np.ndarray, np.ndarray]], values: Mapping, sampled_rows: np.ndarray
+    prepared: Prepared, splits: _Splits, values: Mapping, sampled_rows: np.ndarray
 ) -> dict[str, dict[str, float]]:
     """For each key, the scores that need instances. Only disjoint clusters have a silhouette."""
     silhouettes = _silhouettes(prepared.X, _disjoint_labels(splits), sampled_rows)

@@ -102,22 +102,32 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 def _fill(command: str, values: Mapping[str, Any]) -> str:
     """Replace the placeholders of a command. Raises ClusterletsError if the shell would not read a value as one word."""
     words = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
-
-    def fill(line: str, quote: Callable[[str], str]) -> str:
-        return _PLACEHOLDER.sub(lambda match: match[0] if match[1] or match[2] not in words else quote(words[match[2]]), line)
-
     unsafe = [name for _, name in _PLACEHOLDER.findall(command) if name in words and shlex.quote(words[name]) != words[name]]
-    if unsafe:
-        try:
-            values_are_words = shlex.split(fill(command, shlex.quote)) == [fill(word, str) for word in shlex.split(command)]
-        except ValueError:  # a quote is not closed
-            values_are_words = False
-        if not values_are_words:
-            raise ClusterletsError(
-                f"command: the shell would not read {words[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
-                "quoted, so leave out the quotes around it"
-            )
-    return fill(command, shlex.quote)
+    if unsafe and not _keeps_words_whole(command, words):
+        raise ClusterletsError(
+            f"command: the shell would not read {words[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
+            "quoted, so leave out the quotes around it"
+        )
+    return _substitute(command, words, shlex.quote)
+
+
+def _keeps_words_whole(command: str, words: Mapping[str, str]) -> bool:
+    """Whether the shell splits the filled command into the same words as the command with its placeholders."""
+    try:
+        filled = shlex.split(_substitute(command, words, shlex.quote))
+        return filled == [_substitute(word, words) for word in shlex.split(command)]
+    except ValueError:  # a quote is not closed
+        return False
+
+
+def _substitute(text: str, words: Mapping[str, str], quote: Callable[[str], str] = str) -> str:
+    """Replace the placeholders in a text. Names that are not in ``words`` stay."""
+
+    def replacement(match: re.Match) -> str:
+        dollar, name = match.groups()
+        return match[0] if dollar or name not in words else quote(words[name])
+
+    return _PLACEHOLDER.sub(replacement, text)
 
 
 def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
