@@ -21,7 +21,7 @@ OUT_OF_MEMORY = "out_of_memory"
 NOT_CONVERGED = "not_converged"
 FAILED = "failed"
 #: Statuses of a fit that exceeded a limit.
-CROSSED = (TIMEOUT, OUT_OF_MEMORY)
+LIMIT_EXCEEDED = (TIMEOUT, OUT_OF_MEMORY)
 #: Statuses of a run whose method was never called.
 NEVER_FITTED = (INFEASIBLE, UNSUPPORTED)
 

@@ -113,7 +113,7 @@ def format_parameters(parameters: Mapping[str, Value]) -> str:
     return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
 
-def in_words(parameters: Mapping[str, Any]) -> str:
+def format_nested(parameters: Mapping[str, Any]) -> str:
     """Write parameters as :func:`format_parameters` does, and those that are mappings as JSON."""
     simple_values = {name: value for name, value in parameters.items() if not isinstance(value, Mapping)}
     mappings = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if isinstance(value, Mapping)]

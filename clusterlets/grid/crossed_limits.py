@@ -31,7 +31,7 @@ def exceeded_limits(cell: str, limits: str) -> str:
 
 
 def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
-    """Record the ``limits`` that a cell ran with, unless no fit exceeded a limit, in this run or an earlier one.
+    """Record the ``limits`` that a cell ran with if one of its fits exceeded a limit, in this run or an earlier one.
 
     ``parameter`` is the value of :func:`exceeded_limits` that this run was started with.
     """

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 _LIFELINE = "CLUSTERLETS_LIFELINE"
 _GRACE_PERIOD = 10  # seconds that a step has to remove its temporary files
@@ -50,11 +51,14 @@ def end_with_run() -> None:
     except OSError:
         sys.exit("The run that started this step has ended.")
     step_pid = os.getpid()
-    if os.fork():
-        os.close(lifeline)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as for Ctrl-C: Python removes temporary files
-        return
-    # From here on, this is the guard.
+    if os.fork() == 0:
+        _guard(step_pid, lifeline)
+    os.close(lifeline)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as for Ctrl-C: Python removes temporary files
+
+
+def _guard(step_pid: int, lifeline: int) -> NoReturn:
+    """Wait in this process until the lifeline is closed, and then end the step."""
     os.setsid()  # a signal to the step's process group must not end its guard
     end_with_parent()
     null_device = os.open(os.devnull, os.O_RDWR)

@@ -9,7 +9,7 @@ from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
-from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
+from clusterlets.grid.artifacts import INFEASIBLE, LIMIT_EXCEEDED, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
@@ -81,7 +81,8 @@ def fit_method(
             statuses |= {str(seed): (OK, note)} if note else {}
         else:
             statuses[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.record(pieces, any(status in CROSSED for status, _ in statuses.values()), limits, exceeded_limits)
+    has_exceeded = any(status in LIMIT_EXCEEDED for status, _ in statuses.values())
+    crossed_limits.record(pieces, has_exceeded, limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
     save_pieces(prepared, clusters, pieces, labels, statuses, sample)
 

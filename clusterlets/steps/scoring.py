@@ -4,7 +4,7 @@ import json
 
 from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
-from clusterlets.grid.artifacts import CROSSED, NEVER_FITTED, Prepared, SeedBlock
+from clusterlets.grid.artifacts import LIMIT_EXCEEDED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
@@ -55,7 +55,8 @@ def score_method(
         all_parameters, fit_limits = arguments | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(method_class, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
-        crossed_limits.record(output, any(matching.status in CROSSED for _, matching in matchings), limits, exceeded_limits)
+        has_exceeded = any(matching.status in LIMIT_EXCEEDED for _, matching in matchings)
+        crossed_limits.record(output, has_exceeded, limits, exceeded_limits)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
                 accounts.log_fit(dataset, method_class.name, k, format_parameters(arguments), seed, matching)

@@ -13,7 +13,7 @@ from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole, naming_text
 from clusterlets.extras import optional
-from clusterlets.grid.cells import in_words
+from clusterlets.grid.cells import format_nested
 from clusterlets.grid.fitting import Fit
 
 with optional():  # needs pandas: tune returns a DataFrame
@@ -85,7 +85,7 @@ class Tuned(pd.DataFrame):
         return next(
             candidate
             for candidate in self.plan
-            if (candidate.method, in_words(candidate.parameters)) == (run["method"], run["parameters"])
+            if (candidate.method, format_nested(candidate.parameters)) == (run["method"], run["parameters"])
         )
 
     def recommendation(self) -> str:

@@ -43,12 +43,13 @@ def draw(runs: pd.DataFrame) -> Figure:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     runs = pd.concat([column_runs for _, column_runs, _ in columns])
     widths = [column_runs[parameter].nunique() for _, column_runs, parameter in columns]
-    height = 0.9 + _NAMES_HEIGHT * (columns[-1][0] == _OTHERS_TITLE) + 2 * max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
+    row_height = max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
+    height = 0.9 + _NAMES_HEIGHT * (columns[-1][0] == _OTHERS_TITLE) + 2 * row_height
     grid_shape, size = (len(_QUANTITIES), len(columns)), (WIDTH, height)
     figure, axes_grid = plt.subplots(*grid_shape, figsize=size, squeeze=False, layout="constrained", width_ratios=widths)
     for row, (quantity, (title, color_map)) in zip(axes_grid, _QUANTITIES.items(), strict=True):
-        maps = [means(column_runs, quantity, parameter) for _, column_runs, parameter in columns]
-        maps = [grid_map.reindex(np.sort(runs["k"].unique())[::-1]) for grid_map in maps]  # all maps get the same k
+        all_k = np.sort(runs["k"].unique())[::-1]
+        maps = [means(column_runs, quantity, parameter).reindex(all_k) for _, column_runs, parameter in columns]
         limits = {"vmin": min(np.nanmin(grid_map) for grid_map in maps), "vmax": max(np.nanmax(grid_map) for grid_map in maps)}
         for axes, grid_map in zip(row, maps, strict=True):
             _draw_map(axes, grid_map, {"cmap": color_map, **limits})
@@ -73,8 +74,9 @@ def _figure_columns(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
     matcher_runs = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
     columns = []
     for name in selection.in_order(matcher_runs["matcher"], selection.PAPER_NAMES):
-        own_runs = matcher_runs[matcher_runs["matcher"] == name]
-        columns.append((selection.PAPER_NAMES.get(name, name), own_runs, "hops" if own_runs["hops"].notna().any() else "omega"))
+        column_runs = matcher_runs[matcher_runs["matcher"] == name]
+        parameter = "hops" if column_runs["hops"].notna().any() else "omega"
+        columns.append((selection.PAPER_NAMES.get(name, name), column_runs, parameter))
     other_runs = runs[runs["method"].isin(selection.METHODS[1:])]
     return [*columns, (_OTHERS_TITLE, other_runs, "method")] if columns and len(other_runs) else columns
 
