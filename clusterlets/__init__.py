@@ -1,8 +1,9 @@
 """Fair clustering: Clusterlets, FRAC and other methods as scikit-learn estimators, and scores of clusterings.
 
-Importing the package loads no heavy library: the module that defines a name is loaded when the name is first used (PEP 562).
-``__init__.pyi``, which type checkers read too, lists the names. They are not listed here, because every step of the workflow
-depends on this file: a change to it would make all results outdated.
+Importing the package loads no large library. The module that defines a name is loaded when the name is first used (PEP 562).
+
+``__init__.pyi`` lists the names, for this file and for type checkers. They are not listed here, because all steps of the
+workflow depend on this file, so that a new name would make all results outdated.
 """
 
 import ast

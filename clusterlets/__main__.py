@@ -1,6 +1,6 @@
-"""The command line: commands for users, and each step of the workflow. A command imports only what it needs.
+"""The command line, which runs the commands for users and the steps of the workflow, and imports only what these need.
 
-The options of a step are the parameters of its function. Their help texts are lines of the docstring of that function or of
+The options of a step are the parameters of its function. Their help texts are in the docstring of that function or of
 :mod:`clusterlets.steps`.
 """
 
@@ -15,13 +15,13 @@ import sys
 import time
 from collections.abc import Callable
 
-# Numeric libraries use one thread each, because results must not depend on the number of cores. They read this when loaded.
+# One thread, because results must not depend on the number of cores. Numeric libraries read this when they are loaded.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 try:
     from clusterlets.errors import ClusterletsError
-except ImportError as error:  # another package has overwritten clusterlets/__init__.py
+except ImportError as error:  # see clusterlets/installation.py
     sys.exit(f"clusterlets: {error}")
 from clusterlets import __version__, steps  # noqa: E402
 from clusterlets.extras import optional  # noqa: E402
@@ -29,19 +29,16 @@ from clusterlets.steps.options import STEPS  # noqa: E402
 
 _START_TIME = time.perf_counter()
 
-# System errors which mean that a file cannot be written.
+# Errors of the operating system that mean that a file cannot be written.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
-# The extra that installs what a command needs; for all other commands and for steps, it is "workflow".
+# The extra that installs what a command needs. Other commands and steps need "workflow".
 _EXTRAS = {"cluster": "tables", "assign": "tables", "tune": "tune"}
-# Imported without an import statement, so that the fingerprints of the steps do not cover the commands.
+# Imported by name: an import statement would add the commands to the fingerprints of all steps.
 _COMMANDS_PACKAGE = "clusterlets.commands"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command, and return its exit status: 1 after an error that a user can mend, printed without a traceback.
-
-    A step also prints the time and memory that it took.
-    """
+    """Run a command or a step, and return its exit status. A step also prints the time and memory that it took."""
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -59,7 +56,7 @@ def _run(name: str, options: list[str]) -> int:
     try:
         with optional(_EXTRAS.get(name, "workflow")):
             status = _run_step(name, options) if name in STEPS else _run_command(name, options)
-        sys.stdout.flush()  # here, and not as Python ends, a closed pipe can be handled
+        sys.stdout.flush()  # so that a closed pipe raises here and not when Python ends
         return status
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
@@ -74,7 +71,7 @@ def _run(name: str, options: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        if error.filename is None and error.errno not in _UNWRITABLE:  # the message below would not say what to fix
+        if error.filename is None and error.errno not in _UNWRITABLE:  # not about a file
             raise
         print(
             f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "
@@ -99,13 +96,13 @@ def _run_command(name: str, options: list[str]) -> int:
 def _run_step(name: str, options: list[str]) -> int:
     from clusterlets.grid.processes import end_with_run
 
-    end_with_run()  # must run before a library starts a thread
+    end_with_run()  # before a library starts a thread
     from clusterlets.provenance.libraries import require_locked
 
     module, function = STEPS[name].split(":")
     with require_locked():
         step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
-    with require_locked():  # again, because a step may import more libraries as it runs
+    with require_locked():  # again, because a step may import more libraries when it runs
         step(**vars(_parser(name, step).parse_args(options)))
     return 0
 
@@ -128,7 +125,7 @@ def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     _status = main()
-    if STEPS.keys() & set(sys.argv[1:2]):  # exit at once, as unloading Numba takes as long as loading it
+    if STEPS.keys() & set(sys.argv[1:2]):  # exit at once, because unloading Numba takes as long as loading it
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(_status)

@@ -1,4 +1,4 @@
-"""Exceptions whose messages are for users, and the hint that messages about unknown names give."""
+"""Exceptions whose messages are for users, and a hint for messages about unknown names."""
 
 import os
 from collections.abc import Iterable
@@ -8,9 +8,9 @@ import clusterlets.installation  # noqa: F401
 
 
 class ClusterletsError(Exception):
-    """Something that the user can fix: the message says what was wrong, where, and what to do next.
+    """Something that the user can fix. The message says what was wrong, where, and what to do next.
 
-    The command line prints the message without a traceback and exits with status 1.
+    The command line prints only the message, without a traceback, and exits with status 1.
     """
 
 
@@ -24,9 +24,9 @@ class NoClusteringError(InvalidInput):
     Attributes
     ----------
     status : str
-        The value that the results show in the column ``status``: ``not_converged`` or ``infeasible``.
+        ``not_converged`` or ``infeasible``, as in the column ``status`` of the results.
     labels : int array (n,) or None
-        If a search did not converge: the labels that came nearest to the limits.
+        If a search did not converge, the labels that came nearest to the limits.
     """
 
     def __init__(self, status: str, message: str, labels: Any = None):
@@ -56,7 +56,7 @@ class UnusableFileError(ClusterletsError):
     path : path
         The file.
     problem : str
-        What is wrong with the file. The remedy is not included, because it depends on whether a workflow is running.
+        What is wrong with the file, without the remedy.
     """
 
     def __init__(self, path: os.PathLike, problem: str, remedy: str):

@@ -8,7 +8,7 @@ from clusterlets.errors import ClusterletsError
 #: This module only explains errors and changes no result: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
-#: For each optional library, by its import name: the smallest extra of this project that installs the library.
+#: The smallest extra of this project that installs each optional library, by import name.
 EXTRAS = {
     "pandas": "tables",
     "pyarrow": "tables",
@@ -31,7 +31,7 @@ class MissingExtra(ClusterletsError, ImportError):
 
 @contextmanager
 def optional(extra: str = "") -> Iterator[None]:
-    """Context in which to import optional libraries; if one is missing, the error says how to install it.
+    """Context in which to import optional libraries.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def optional(extra: str = "") -> Iterator[None]:
     Raises
     ------
     MissingExtra
-        If a library in :data:`EXTRAS` is missing, instead of ``ModuleNotFoundError``.
+        Instead of ``ModuleNotFoundError``, if a library in :data:`EXTRAS` is missing.
     """
     try:
         yield

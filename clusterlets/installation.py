@@ -1,12 +1,12 @@
-"""Refuses a mixed installation. Every subpackage and every top-level module of clusterlets imports this one first.
+"""Raises an ImportError if another package was installed over this one.
 
-The package clusterlets on PyPI, by the authors of the paper, has the same import name. Installed over this one it replaces
-``clusterlets/__init__.py``.
+The package clusterlets on PyPI, by the authors of the paper, has the same import name. It replaces
+``clusterlets/__init__.py``. So every subpackage and every top-level module of this package imports this module first.
 """
 
 import sys
 
-#: This module only explains errors: see clusterlets.grid.fingerprints.
+#: This module only explains errors and changes no result: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
 if not hasattr(sys.modules["clusterlets"], "_HOMES"):

@@ -1,8 +1,8 @@
-"""The parameters of methods. A method's class declares, once, which values each parameter may have and what it means.
+"""The parameters of methods. The class of a method declares which values each parameter may have, and what it means.
 
-The checks of configurations, commands and estimators follow from these declarations, and so do the estimators' signatures
-and docstrings, the options of ``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md. The
-default of a parameter comes from the signature of ``fit``.
+From these declarations follow the checks of configurations, commands and estimators, the estimators' signatures and
+docstrings, the options of ``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md. Only the default
+of a parameter comes from elsewhere, the signature of ``fit``.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ import numpy as np
 
 import clusterlets.installation  # noqa: F401
 
-# Counts that are computed from shares may be off by this rounding error.
+# The largest rounding error of counts that are computed from shares.
 _ROUNDING_ERROR = 1e-9
 
 
@@ -28,11 +28,11 @@ class Bound:
     meaning : str
         The guarantee, in a few words.
     excess : callable
-        Takes the value, the composition (C, K) and the counts of the groups in the table (K,). Returns, unrounded, by how
-        many instances the worst cluster misses the guarantee; 0 or less if every cluster keeps it.
+        Takes the value, the composition (C, K) and the counts of the groups in the table (K,). Returns the number of instances
+        by which the worst cluster misses the guarantee, unrounded; 0 or less if every cluster keeps it.
     value_of : callable
-        Takes the value and the requested number of clusters. Returns the number that the value, such as "balanced", stands
-        for; None if it bounds nothing.
+        Takes the value, such as "balanced", and the requested number of clusters. Returns the number that the value stands
+        for, or None if it bounds nothing.
     """
 
     meaning: str
@@ -40,7 +40,7 @@ class Bound:
     value_of: Callable[[Any, int], Any] = lambda value, n_clusters: value
 
     def missed_rows(self, value: Any, composition: np.ndarray, group_counts: np.ndarray) -> int:
-        """By how many whole instances the worst cluster misses the guarantee; 0 if every cluster keeps it. O(C K)."""
+        """Whole instances by which the worst cluster misses the guarantee; 0 if every cluster keeps it. O(C K)."""
         return max(0, ceil(self.excess(value, composition, group_counts) - _ROUNDING_ERROR))
 
 
@@ -63,11 +63,11 @@ def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np
     return float((differences - limit * sizes).max())
 
 
-#: A limit on every cluster for each sensitive column. The method itself checks it, to the last instance, so the excess is 0.
+#: A limit for each sensitive column. The method itself keeps it in every cluster, to the last instance, so the excess is 0.
 STRICT = Bound("in every cluster, strictly", lambda *_: 0.0)
 #: A group with share r of the table makes up from r (1 - delta) to r / (1 - delta) of every cluster.
 SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
-#: Every cluster has at least this fraction of each group; "balanced" stands for 1 / n_clusters, "0.95x" for 0.95 / n_clusters.
+#: Every cluster has at least this fraction of each group: "balanced" is 1 / n_clusters, and "0.95x" is 0.95 / n_clusters.
 PARTS = Bound(
     "at least tau of the rows of each group in every cluster",
     lambda tau, composition, group_counts: float((np.asarray(tau, dtype=float) * group_counts - composition).max()),
@@ -89,40 +89,37 @@ SIZE = Bound(
 
 # ---- kinds of parameters ----------------------------------------------------------------------------------------------
 
-#: The types that a value may have, so that configurations and file names can hold it.
+#: The types of values that configurations and file names can hold.
 VALUE_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))
 
 
 def one_form(value: Any) -> Any:
-    """The integer for a float that equals one, and any other value unchanged.
-
-    So 1.0 and 1 are the same configuration, with one name in paths, commands and results. Beyond 2**53, where a float may stand
-    for several integers, floats stay.
-    """
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53 else value
+    """The integer for a float that equals one, and any other value unchanged. So 1.0 and 1 are the same configuration."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53  # larger floats are not exact
+    return int(value) if is_whole else value
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that may have any value; subclasses restrict the values.
+    """A parameter that may have any value. Subclasses restrict the values.
 
     Attributes
     ----------
     meaning : str
         What the parameter does, in one or a few sentences for users.
     grid : sequence
-        Values that are tried unless a configuration lists others. If the grid is empty, only the default is tried, and paths
-        do not name the parameter.
+        Values to try unless a configuration lists others. If the grid is empty, only the default is tried, and paths do not
+        contain the parameter.
     ladder : sequence
-        At most eight values that a comparison of all methods tries in place of the grid.
+        Values to try in place of the grid in a comparison of all methods, at most eight.
     also : sequence
         Allowed values outside the range or the choices, such as ``"auto"`` or None.
     trades_fairness : bool
-        Whether its values trade fairness for cost, so that ``tune`` tries the grid.
+        Whether its values trade fairness for cost. ``tune`` tries the grid of such a parameter.
     bound : Bound or None
-        What the parameter guarantees for every cluster, and how to check that; None if it guarantees nothing.
+        What the parameter guarantees for every cluster, if anything.
     default : object
-        The default value, filled in from the signature of ``fit`` (or of a matcher's ``match``).
+        The default value, from the signature of ``fit`` (or of a matcher's ``match``).
     """
 
     _: KW_ONLY
@@ -140,18 +137,18 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """The values that the parameter may have, in words."""
+        """The allowed values, in words."""
         return " or ".join(filter(None, (self._range(), *map(_text, self.also))))
 
     @property
     def annotation(self) -> str:
-        """The type of the parameter's values, as a stub writes it."""
+        """The type of the values, as an annotation."""
         strings = [f'"{value}"' for value in self.also if isinstance(value, str)]
         literals = ["Literal[" + ", ".join(strings) + "]"] if strings else []
         return " | ".join([self._type(), *literals, *(["None"] if None in self.also else [])])
 
     def fault(self, name: str, value: Any) -> str:
-        """What is wrong with a value of the parameter, in words; empty if the value is allowed."""
+        """What is wrong with a value, in words; empty if the value is allowed."""
         is_special = any(value is special or (isinstance(value, str) and value == special) for special in self.also)
         return "" if is_special or self._accepts(value) else f"{name}: {value!r}; it must be {self.allowed}"
 
@@ -167,7 +164,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Real(Parameter):
-    """A number from ``least`` to ``most``; with ``above``, ``least`` itself is excluded."""
+    """A number from ``least`` to ``most``. With ``above``, ``least`` itself is excluded."""
 
     least: float
     most: float
@@ -248,7 +245,7 @@ MIN_CLUSTER_SIZE = Integer(
 
 
 def _text(value: Any) -> str:
-    """A value as sentences show it: None is ``null``, as in a configuration."""
+    """A value in a sentence. None is ``null``, as in a configuration."""
     if value is None:
         return "null"
     if isinstance(value, str):

@@ -1,10 +1,12 @@
 """Write files so that none is ever half-written, and read files so that damaged and misplaced ones are noticed.
 
 Every file is written under a temporary name, flushed to the disk, and then renamed, so that no reader sees half a file, even
-after a power cut. A file that one step writes for another also holds its own place (path below the folder of results) and the
-SHA-256 of its content. Arrays (``.npz`` without pickle) hold both in a member, JSON in a key, and text in the first line.
-``runs.csv``, which people read, has a ``.sha256`` file beside it instead. A damaged file is removed, so that the next run of
-the workflow builds it again. A file at a place other than its own is left alone, because a person must have put it there.
+after a power cut.
+
+A file that one step writes for another also holds its own place (path below the folder of results) and the SHA-256 of its
+content. An ``.npz`` file holds both in a member, JSON in a key, and text in the first line. ``runs.csv``, which people read,
+has a ``.sha256`` file beside it instead. A damaged file is removed, so that the next run of the workflow makes it again. A
+misplaced file is left alone, because a person must have put it there.
 """
 
 import csv
@@ -28,7 +30,7 @@ import numpy as np
 from clusterlets.errors import ClusterletsError, UnusableFileError
 
 T = TypeVar("T")
-# Parse returns the place and the content that the bytes of a file hold. Serialize does the reverse.
+# From the bytes of a file to its place and content, and the reverse.
 Parse = Callable[[bytes], tuple[str, T]]
 Serialize = Callable[[str, T], bytes]
 
@@ -47,10 +49,10 @@ _PLACE = re.compile(
 
 
 def write_bytes(path: str | os.PathLike, content: bytes) -> None:
-    """Write ``content`` to ``path``, so that the file is either unchanged or complete at any moment, even after a power cut.
+    """Write ``content`` to ``path``. At any moment, the file is either unchanged or complete.
 
-    Symbolic links are followed, and an existing file keeps its mode. Devices, pipes, and the file that this process's own
-    output goes to cannot be replaced, so the content is written into them.
+    Symbolic links are followed, and an existing file keeps its mode. A device, a pipe, or the file that this process prints to
+    cannot be replaced, so the content is written into it.
     """
     try:
         old_status = _stat_or_none(path)
@@ -61,16 +63,16 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
         else:
             _replace(Path(os.path.realpath(path)), content, old_status)
     except OSError as error:
-        error.filename = os.fspath(path)  # the error may name no file, or the temporary one, which users do not know
+        error.filename = os.fspath(path)  # the error may name no file, or only the temporary one
         raise
 
 
 def check_writable(path: str | os.PathLike) -> None:
-    """Raise the OSError with which :func:`write_bytes` would fail immediately, if any. Leaves no file behind."""
+    """Raise an OSError if :func:`write_bytes` could not write to ``path``. Leaves no file behind."""
     path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if path.exists() and not path.is_file():  # a device or a pipe, which write_bytes opens and does not replace
+    if path.exists() and not path.is_file():  # a device or a pipe
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return
@@ -87,7 +89,7 @@ def _stat_or_none(path: str | os.PathLike) -> os.stat_result | None:
 
 
 def _open_irreplaceable(path: str | os.PathLike, status: os.stat_result) -> BinaryIO | None:
-    """Open a device, a pipe, or the file that this process prints to. None for any other file, which can be replaced."""
+    """Open a device, a pipe, or the file that this process prints to. Returns None for any other file."""
     for descriptor, output in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):  # the descriptor may be closed
             if os.path.samestat(status, os.fstat(descriptor)):
@@ -103,7 +105,7 @@ def _replace(path: Path, content: bytes, old_status: os.stat_result | None) -> N
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             if old_status:
-                with suppress(PermissionError):  # the file belongs to another user
+                with suppress(PermissionError):  # the old file belongs to another user
                     os.fchown(descriptor, old_status.st_uid, old_status.st_gid)
             os.fchmod(descriptor, stat.S_IMODE(old_status.st_mode) if old_status else 0o666 & ~_umask())
             file.flush()
@@ -116,10 +118,7 @@ def _replace(path: Path, content: bytes, old_status: os.stat_result | None) -> N
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush a folder to the disk, so that a rename in it survives a power cut.
-
-    Does nothing if the folder may not be read or the file system cannot flush folders.
-    """
+    """Flush a folder to the disk, if possible, so that a rename in it survives a power cut."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except PermissionError:
@@ -140,17 +139,17 @@ def _umask() -> int:
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
-    """Write text like :func:`write_bytes`, as UTF-8 and with unchanged line endings."""
+    """Write text as by :func:`write_bytes`, in UTF-8."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_json(path: str | os.PathLike, content: Mapping) -> None:
-    """Write an object like :func:`write_bytes`, as indented JSON."""
+    """Write an object as by :func:`write_bytes`, as indented JSON."""
     write_text(path, _indented_json(content))
 
 
 def csv_text(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
-    """Format rows as CSV with a header line. Missing values, None and NaN become empty fields."""
+    """Rows as CSV with a header line. Missing values, None and NaN become empty fields."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, columns, restval="", lineterminator="\n")
     writer.writeheader()
@@ -167,16 +166,19 @@ def _indented_json(content: Mapping) -> str:
 
 
 def save_arrays(path: str | os.PathLike, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write named arrays (no object arrays) as ``.npz``; equal arrays at the same place give equal bytes.
+    """Write named arrays (no object arrays) as ``.npz``. Equal arrays at the same place give equal bytes.
 
-    The member ``about`` holds, as JSON, the file's place and a hash of the place and all other members. ValueError if an array
-    has this name.
+    The member ``about`` holds, as JSON, the file's place and a hash of the place and all other members.
+
+    Raises
+    ------
+    ValueError
+        If an array is called ``about``.
     """
     if ABOUT in arrays:
         raise ValueError(f"an array of {path} cannot be called {ABOUT!r}: that member says what the file is")
-    write_bytes(
-        path, _serialize_npz(result_place(path), {f"{name}.npy": _serialize_array(array) for name, array in arrays.items()})
-    )
+    members = {f"{name}.npy": _serialize_array(array) for name, array in arrays.items()}
+    write_bytes(path, _serialize_npz(result_place(path), members))
 
 
 def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -187,9 +189,9 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     ClusterletsError
         If the file is missing.
     UnusableFileError
-        If the file is damaged or belongs at another place. A damaged file is removed, so that the next run rebuilds it.
+        If the file is damaged, and has been removed, or if it belongs at another place.
     OSError
-        If the file cannot be read. It may still be intact.
+        If the file cannot be read.
     """
     members = _load_checked(Path(path), _parse_npz, _serialize_npz)
     return {name.removesuffix(".npy"): _parse_array(content) for name, content in members.items()}
@@ -208,7 +210,7 @@ def load_json(path: str | os.PathLike) -> dict:
 
 
 def save_text(path: str | os.PathLike, text: str) -> None:
-    """Write text like :func:`write_text`, below an added comment line: ``# <place> sha256 <hash>``."""
+    """Write text below an added comment line: ``# <place> sha256 <hash>``."""
     write_bytes(path, _serialize_text(result_place(path), text))
 
 
@@ -218,9 +220,9 @@ def load_text(path: str | os.PathLike) -> str:
 
 
 def is_intact(path: str | os.PathLike) -> bool:
-    """Whether a file is undamaged and at its own place. Unlike the functions that load files, this one never removes a file.
+    """Whether a file of :func:`save_arrays`, :func:`save_json` or :func:`save_text` is undamaged and at its own place.
 
-    ``.npz`` files are read like :func:`load_arrays`, ``.json`` files like :func:`load_json`, and others like :func:`load_text`.
+    The format follows from the suffix. No file is removed.
     """
     formats: dict[str, tuple[Parse, Serialize]] = {
         ".npz": (_parse_npz, _serialize_npz),
@@ -232,13 +234,16 @@ def is_intact(path: str | os.PathLike) -> bool:
 
 
 def write_checksum(path: str | os.PathLike) -> None:
-    """Write the SHA-256 of a file to a second file beside it, by :func:`save_text`. ``sha256sum --check`` can read it."""
+    """Write the SHA-256 of a file to a second file beside it, which ``sha256sum --check`` can read."""
     path = Path(path)
     save_text(_checksum_path(path), _checksum_line(path))
 
 
 def check_checksum(path: str | os.PathLike) -> None:
-    """Check a file against the SHA-256 beside it, if both exist; if they disagree, remove both. Errors: :func:`load_arrays`."""
+    """Check a file against the SHA-256 beside it, if both exist. If they disagree, both are removed.
+
+    Raises the same errors as :func:`load_arrays`.
+    """
     path = Path(path)
     checksum_path = _checksum_path(path)
     if checksum_path.is_file() and path.is_file() and load_text(checksum_path) != _checksum_line(path):
@@ -264,13 +269,12 @@ def _checksum_line(path: Path) -> str:
 
 
 def result_place(path: str | os.PathLike) -> str:
-    """The place of a file of the results: its path below the folder of results. For any other file, its name."""
+    """The place of a file: its path below the folder of results or, for a file outside, its name."""
     match = _PLACE.search(Path(os.path.abspath(path)).as_posix())
     return match[0] if match else ""
 
 
 def _load_checked(path: Path, parse: Parse[T], serialize: Serialize[T]) -> T:
-    """Read the content of a file. Errors as in :func:`load_arrays`."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -289,20 +293,20 @@ def _load_checked(path: Path, parse: Parse[T], serialize: Serialize[T]) -> T:
 
 
 def _read_if_intact(content: bytes, parse: Parse[T], serialize: Serialize[T]) -> tuple[str, T] | None:
-    """The place and the content that the bytes of a file hold, or None if they are damaged."""
+    """The place and the content of a file from its bytes, or None if these are damaged."""
     try:
         place, value = parse(content)
-        # Compare all bytes with what would be written, because readers of ZIP and JSON ignore some of them.
+        # All bytes are compared, because readers of ZIP and JSON ignore some of them.
         return (place, value) if serialize(place, value) == content else None
     except MemoryError:
         raise
-    except Exception:  # nothing is read from the disk here, so any error means that the bytes are damaged
+    except Exception:  # nothing is read from the disk here, so the bytes must be damaged
         return None
 
 
 def _remove_damaged(path: Path) -> UnusableFileError:
-    """Remove a damaged file and return the error to raise. A link's target is removed too, or a cache would serve it again."""
-    for file in (Path(os.path.realpath(path)), path):
+    """Remove a damaged file, and return the error to raise."""
+    for file in (Path(os.path.realpath(path)), path):  # a link's target is in a cache, which would serve it again
         file.unlink(missing_ok=True)
     return UnusableFileError(
         path,
@@ -323,7 +327,7 @@ def _about(place: str, *parts: bytes) -> dict[str, str]:
 def _serialize_npz(place: str, members: Mapping[str, bytes]) -> bytes:
     about = _about(place, *(part for name, content in members.items() for part in (name.encode(), content)))
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:  # not numpy.savez: more bytes of its files depend on Python's version
+    with zipfile.ZipFile(buffer, "w") as archive:  # the bytes of numpy.savez depend on the version of Python
         for name, content in {_ABOUT_MEMBER: _serialize_array(np.array(json.dumps(about))), **members}.items():
             archive.writestr(zipfile.ZipInfo(name), content)
     return buffer.getvalue()

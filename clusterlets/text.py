@@ -11,44 +11,41 @@ if TYPE_CHECKING:
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
-    """``1 run``, ``7,200 runs``: a number with its noun; ``plural`` is only needed where it is not the singular with an s."""
+    """``1 run``, ``7,200 runs``: a number with its noun. By default, the plural is the singular with an s."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def first_of(names: Sequence[str], limit: int) -> list[str]:
-    """The names; if there are more than ``limit``, the first ones, and ``and 7 more``."""
+    """At most ``limit`` of the names and, if there are more, an entry such as ``and 7 more``."""
     more = len(names) - limit
     return [*names[:limit], *([f"and {more:,} more"] if more > 0 else [])]
 
 
 def cut(text: str, max_length: int) -> str:
-    """Shorten a text to this many characters, ending in an ellipsis if it was longer."""
+    """Shorten a text to at most ``max_length`` characters, with an ellipsis at its end if it was longer."""
     return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
 def decimal(value: float, places: int = 3) -> str:
-    """``0.032``, ``−2.500``: fixed places, or two significant digits where a nonzero number would be shown as 0.
-
-    A number below 5e-13 is shown as zero, because it is rounding noise of sums.
-    """
-    if round(value, 12) == 0:
+    """``0.032``, ``−2.500``: fixed places, or two significant digits if a nonzero number would be shown as 0."""
+    if round(value, 12) == 0:  # only rounding noise of sums is so small
         return f"{0:.{places}f}"
     fixed = f"{value:.{places}f}"
     return significant(value) if float(fixed) == 0 else fixed.replace("-", "−")
 
 
 def significant(value: float, digits: int = 2) -> str:
-    """``0.012``, ``1.2e−7``: significant digits, with a typographic minus sign and without leading zeros in the exponent."""
+    """``0.012``, ``1.2e−7``: significant digits, with a typographic minus sign."""
     mantissa, exponential, exponent = f"{value:.{digits}g}".partition("e")
     return (f"{mantissa}e{int(exponent)}" if exponential else mantissa).replace("-", "−")
 
 
 def plain_in_markdown(text: str) -> str:
-    """Escape a user's text, so that Markdown shows it as it is: no tag, link, picture, cell border or emphasis."""
+    """Escape a text, so that Markdown shows it as it is."""
     return re.sub(r"[\\`*<\[|]|&(?=#?\w+;)", r"\\\g<0>", text)
 
 
 def markdown_table(frame: "pd.DataFrame") -> list[str]:
-    """The lines of a Markdown table: column names, rule, rows."""
+    """The lines of a Markdown table."""
     rows = [list(map(str, frame.columns)), ["---"] * frame.shape[1], *frame.astype(str).to_numpy().tolist()]
     return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]

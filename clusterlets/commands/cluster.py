@@ -21,7 +21,7 @@ from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import moments
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
-from clusterlets.grid.cells import in_words, parse_parameters, parse_value
+from clusterlets.grid.cells import format_nested, parse_parameters, parse_value
 from clusterlets.methods import Method
 from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
@@ -391,7 +391,7 @@ def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
 def _describe_method(options: argparse.Namespace, clustering) -> str:
     name = options.method_class.name
     if not options.is_matcher:
-        return ", ".join(filter(None, (name, f"k = {options.k}", in_words(options.values))))
+        return ", ".join(filter(None, (name, f"k = {options.k}", format_nested(options.values))))
     fitted_attributes = {"hops": "hops_"}
     settings = [
         f"{parameter} = {getattr(clustering, fitted_attributes.get(parameter, parameter))}"

@@ -1,3 +1,3 @@
-"""The configured runs: their configuration, cells, files and fingerprints, their fits and scores, and what they cost."""
+"""The configured runs: their configuration, cells, files, fingerprints, fits, scores and costs."""
 
 import clusterlets.installation  # noqa: F401

@@ -1,8 +1,7 @@
-"""Files that the steps of one (dataset, k, block of seeds) pass on to each other.
+"""Files that the steps for one dataset, k and block of seeds pass on to each other, and the statuses of runs.
 
-One file holds all seeds of the block. It has named arrays for each key, which is a seed (``"3"``) or a method and a seed
-(``"FRAC (fair)/3"``). If a step cannot run on its dataset, the file has no keys, and ``status`` says why. If the fit of a
-seed gave no result, or a result with a note, ``failures`` maps the seed to its status and note.
+One file holds all seeds of the block. A key is a seed (``"3"``), or an output of a method and a seed (``"FRAC (fair)/3"``).
+Each key has several named arrays.
 """
 
 import json
@@ -22,7 +21,7 @@ OUT_OF_MEMORY = "out_of_memory"
 NOT_CONVERGED = "not_converged"
 FAILED = "failed"
 #: Statuses of a fit that exceeded a limit.
-CROSSED = (TIMEOUT, OUT_OF_MEMORY)
+LIMIT_EXCEEDED = (TIMEOUT, OUT_OF_MEMORY)
 #: Statuses of a run whose method was never called.
 NEVER_FITTED = (INFEASIBLE, UNSUPPORTED)
 
@@ -32,7 +31,11 @@ Keyed = dict[str, dict[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class SeedBlock:
-    """Arrays by key and name, status and note of the whole block, and status and note of each seed that has a note."""
+    """The content of a file.
+
+    ``values`` holds arrays by key and name. ``status`` and ``note`` say why the whole block has no result, if it has none.
+    ``failures`` holds the status and note of each seed that has no result or a result with a note.
+    """
 
     values: Keyed
     status: str = OK
@@ -41,7 +44,9 @@ class SeedBlock:
 
     def status_of(self, seed: int) -> tuple[str, str]:
         """Status and note of a seed."""
-        return (self.status, self.note) if self.status != OK else self.failures.get(str(seed), (OK, ""))
+        if self.status != OK:
+            return self.status, self.note
+        return self.failures.get(str(seed), (OK, ""))
 
     def save(self, path: str) -> None:
         """Write the block as one file."""
@@ -78,5 +83,5 @@ class Prepared:
 
 
 def compact(labels: np.ndarray) -> np.ndarray:
-    """Convert labels to the smallest unsigned type that can hold them, because labels take most of the disk space."""
+    """Convert labels to the smallest unsigned type that holds them. Labels take most of the disk space."""
     return labels.astype(np.min_scalar_type(int(labels.max())))

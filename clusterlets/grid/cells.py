@@ -20,17 +20,17 @@ from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.parameters import one_form
 
-# Each step has a number, which selects its random stream. All methods share these steps; a fit uses its method's number.
+# Each step has a number, which selects its random stream. These are the steps that all methods share; a fit has its method's.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
 # Characters that need no escape in file names. The underscore needs one, because it separates parameters.
 _UNESCAPED = frozenset(string.ascii_letters + string.digits + ".+-")
 
-# The numbers that a configuration may contain: YAML reads them as a person does.
+# The numbers that a configuration may contain: people and YAML read them alike.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _MAX_DIGITS = 300  # about as many as in the largest float; Python refuses to convert more than 4,300
 _DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
-# Words that YAML may read as a different number, a truth value or a date.
+# Words that YAML may read as another number, a truth value or a date.
 _DIFFERENT_IN_YAML = re.compile(
     r"[+-]?(?:0b[01_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*(?::[0-5]?[0-9])*(?:\.[0-9_]*)?(?:[eE][+-][0-9]+)?|\.(?:inf|Inf|INF))"
     r"|\.[0-9_]+(?:[eE][+-][0-9]+)?|\.(?:nan|NaN|NAN)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
@@ -84,7 +84,7 @@ def number_of_cells(config: Mapping) -> int:
 
 
 def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
-    """Method, k and parameters of each configuration: first matcher by matcher; then, for each k, all other methods."""
+    """Method, k and parameters of each configuration: first those of the matchers, by matcher; then all others, by k."""
     grids = config["grids"]
     matchers = [method for method in config["methods"] if grids[method]["needs"]]
     for method, k in itertools.product(matchers, config["k"]):
@@ -113,8 +113,8 @@ def format_parameters(parameters: Mapping[str, Value]) -> str:
     return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
 
-def in_words(parameters: Mapping[str, Any]) -> str:
-    """Write parameters as :func:`format_parameters` does, and mappings (limits for several columns, for example) as JSON."""
+def format_nested(parameters: Mapping[str, Any]) -> str:
+    """Write parameters as :func:`format_parameters` does, and those that are mappings as JSON."""
     simple_values = {name: value for name, value in parameters.items() if not isinstance(value, Mapping)}
     mappings = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if isinstance(value, Mapping)]
     return ",".join([*filter(None, [format_parameters(simple_values)]), *mappings])
@@ -132,17 +132,19 @@ def parse_parameters(text: str) -> dict[str, Value]:
 
 
 def as_text(value: Value) -> str:
-    """Write a value in characters that are safe in paths. Text such as "1" is escaped, so that it is not read as a number."""
+    """Write a value in characters that are safe in paths. Text that looks like a number, such as "1", is escaped."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
         digits, exponent, power = repr(value + 0).partition("e")  # adding 0 turns -0.0 into 0.0
         return f"{digits}{'' if '.' in digits else '.0'}e{power}" if exponent else digits.removesuffix(".0")
     escaped = "".join(char if char in _UNESCAPED else "".join(f"%{byte:02X}" for byte in char.encode()) for char in value)
-    return f"%{ord(escaped[0]):02X}{escaped[1:]}" if escaped and not _reads_as_text(escaped) else escaped or "%"
+    if not escaped:
+        return "%"
+    return escaped if _is_read_as_text(escaped) else f"%{ord(escaped[0]):02X}{escaped[1:]}"
 
 
-def _reads_as_text(word: str) -> bool:
+def _is_read_as_text(word: str) -> bool:
     try:
         return isinstance(parse_word(word), str)
     except ClusterletsError:
@@ -150,7 +152,7 @@ def _reads_as_text(word: str) -> bool:
 
 
 def parse_value(text: str) -> Value:
-    """Parse a value that :func:`as_text` or a user wrote: text if it has quotes or escapes, otherwise as :func:`parse_word`."""
+    """Parse a value that :func:`as_text` or a user wrote. With quotes or escapes it is text."""
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
@@ -160,12 +162,12 @@ def parse_value(text: str) -> Value:
 
 
 def parse_word(word: str) -> Value:
-    """Parse a word without quotes; configurations and commands follow the same rules.
+    """Parse a word without quotes, by the same rules in configurations and on command lines.
 
     Raises
     ------
     ClusterletsError
-        If YAML may read the word differently than people do, such as 010, 1_0, 1e5 or no, or if the number is too large.
+        If people and YAML may read the word differently, such as 010, 1_0, 1e5 or no, or if the number is too large.
     """
     if word in _KEYWORDS:
         return _KEYWORDS[word]
@@ -187,26 +189,27 @@ def parse_word(word: str) -> Value:
 
 
 def seed_blocks(count: int, block: int) -> list[str]:
-    """Split the seeds 0..count-1 into blocks of ``block`` seeds, and return the names of the blocks, such as ``"0-9"``."""
+    """Split the seeds 0..count-1 into blocks of ``block`` seeds. Returns the blocks' names, such as ``"0-9"``."""
     return [f"{first}-{min(first + block, count) - 1}" for first in range(0, count, block)]
 
 
 def seeds_of(block: str) -> range:
-    """The seeds of a block with a name such as ``"0-9"``."""
+    """The seeds of a block, from its name."""
     first, last = block.split("-")
     return range(int(first), int(last) + 1)
 
 
 def sample_stream(base_seed: int, dataset: str) -> np.random.Generator:
-    """The generator that samples rows for estimated scores. Every method, k and seed gets the same rows."""
+    """The generator that samples rows for estimated scores. It is the same for every method, k and seed."""
     return random_stream(base_seed, dataset, 0, 0, SAMPLE)
 
 
 def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int, start: int = 0) -> np.random.Generator:
-    """The generator of one step for one seed; ``step`` is the number of a shared step, or of a method.
+    """The generator of one step for one seed. ``step`` is the number of a shared step, or of a method.
 
-    Each further ``start`` of the same run has its own generator. Generators do not depend on the parameters, so that all
-    matchers get the same clusterlets. The dataset's name enters as a CRC, because ``hash`` differs between Python processes.
+    Each further ``start`` of a run has its own generator. Generators do not depend on a method's parameters, so that all
+    matchers get the same clusterlets.
     """
+    dataset_number = zlib.crc32(dataset.encode())  # not hash(), which differs between Python processes
     later_start = [start] if start else []
-    return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step, *later_start]))
+    return np.random.default_rng(np.random.SeedSequence([base_seed, dataset_number, k, seed, step, *later_start]))

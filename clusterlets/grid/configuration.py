@@ -1,4 +1,4 @@
-"""Read, check and resolve the workflow's configuration before anything runs, and explain its faults in plain words."""
+"""Read the workflow's configuration, check it before anything runs, and fill in all defaults."""
 
 import functools
 import itertools
@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.grid import cells
 from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load
-from clusterlets.methods import check_parameters
+from clusterlets.methods import Method, check_parameters
 from clusterlets.methods import names as method_names
 from clusterlets.parameters import one_form
 from clusterlets.text import cut
@@ -30,7 +30,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 CONFIGURATION = _CHECKOUT / "config.yaml"
 _MAX_CELLS = 1_000_000  # Snakemake plans about a thousand cells per second
 _LONGEST_MESSAGE = 300  # characters; longer messages of the schema's validator are cut
-# Folders that hold something other than results: `_IN_USE` in any working directory, `SOURCES` in the checkout.
+# Folders that cannot be the folder of results: `_IN_USE` in any working directory, `SOURCES` in the checkout.
 _IN_USE = (".git", ".snakemake", "data")
 SOURCES = (
     *(*_IN_USE, ".arm64", ".ci", ".github", ".venv", ".venv-lint", "benchmarks", "build", "clusterlets", "containers", "docs"),
@@ -51,9 +51,9 @@ _Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE
 
 
 def read_configuration(path: str | Path | None = None) -> dict:
-    """Read and check the checkout's ``config.yaml``, with the values of the file at ``path``, if given, in place of its own.
+    """Read and check ``config.yaml`` of the checkout, with its values replaced by those of the file at ``path``, if given.
 
-    As with ``snakemake --configfile``, mappings are merged, and lists are replaced.
+    As with ``snakemake --configfile``, a mapping is merged with the default, and a list replaces it.
     """
     config = _read(CONFIGURATION)
     for key, value in (_read(Path(path)) if path else {}).items():
@@ -69,7 +69,7 @@ def _read(path: Path) -> dict:
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date raises ValueError
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date such as 2026-02-30 is a ValueError
         raise ClusterletsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
@@ -78,7 +78,7 @@ def _read(path: Path) -> dict:
 
 
 def _parse_json(text: str) -> dict | None:
-    """Parse JSON, or return None. As in Snakemake, JSON comes before YAML, which reads some of JSON's numbers (1e5) as text."""
+    """Parse JSON, or return None. Snakemake also tries JSON before YAML, which reads some of JSON's numbers (1e5) as text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -99,7 +99,7 @@ def check_spelling(path: str | Path) -> None:
 
 
 def check_words(arguments: Iterable[str]) -> None:
-    """Refuse the same words as :func:`check_spelling` in ``--config KEY=VALUE``, which Snakemake reads by Python's rules."""
+    """Refuse the same words in the arguments of ``--config KEY=VALUE``, which Snakemake would read by Python's rules."""
     faults = []
     for argument in arguments:
         faults += _collect_faults(functools.partial(cells.parse_word, argument.partition("=")[2]), f"--config {argument}: ")
@@ -107,13 +107,16 @@ def check_words(arguments: Iterable[str]) -> None:
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
-    """Check the configuration, first against the schema file, and resolve it: every dataset and method gets all its settings.
+    """Check a configuration, first against the schema file, and give every dataset and method all its settings.
 
-    ``datasets`` becomes the list of ids, which name paths and rows, and ``tables`` maps each id to its settings. Excluded
-    datasets are in neither; ``exclude`` keeps only the names that exclude a dataset. ``methods`` becomes the list of names.
-    ``grids`` maps each name to the method's source, its names in results, its label, role and citation, what it needs besides
-    the table, the keys of the configuration that it takes as parameters, its number of starts, and its other parameters with
-    all their values.
+    The result has these keys besides the configuration's own:
+
+    - ``datasets``: the ids of the tables, without the excluded ones; paths and rows contain them
+    - ``tables``: the settings of each table, by id
+    - ``exclude``: the names that exclude a dataset
+    - ``methods``: the names of the methods
+    - ``grids``: for each method its source, names in results, label, role and citation, what it ``needs`` besides the table,
+      the ``settings`` that it takes from keys of the configuration, its ``starts``, and the values of its other ``parameters``
 
     Raises
     ------
@@ -128,17 +131,17 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     tables = [_table_settings(entry, config["scaling"]) for entry in config["datasets"]]
     exclusions = _as_list(config["exclude"])
     names_and_ids = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
+    dataset_faults = [fault for table in tables for fault in _table_faults(table)]
+    dataset_faults += _repetition_faults([table["id"] for table in tables], "give one an 'id'")
+    method_faults = _repetition_faults([name for name, _ in entries], "list all values of its parameters in one entry")
+    exclusion_faults = _unknown_name_faults(exclusions, sorted(names_and_ids))
     _refuse(
         [
             *_results_faults(results),
-            *(f"{key}: {path} lies among the results, which may replace it" for key, path in _inputs_below(results, config)),
-            *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
-            *(f"datasets: {fault}" for fault in _repetition_faults([table["id"] for table in tables], "give one an 'id'")),
-            *(
-                f"methods: {fault}"
-                for fault in _repetition_faults([name for name, _ in entries], "list all values of its parameters in one entry")
-            ),
-            *(f"exclude: {fault}" for fault in _unknown_name_faults(exclusions, sorted(names_and_ids))),
+            *_misplaced_input_faults(results, config),
+            *(f"datasets: {fault}" for fault in dataset_faults),
+            *(f"methods: {fault}" for fault in method_faults),
+            *(f"exclude: {fault}" for fault in exclusion_faults),
             *_variants_without_effect(config),
         ]
     )
@@ -167,7 +170,7 @@ def _validator(schema: str | Path):
 
 
 def _with_whole_numbers(value):
-    """A copy with 1 for 1.0 (YAML reads 2.0e+4 as 20000.0), so that each value has one spelling in paths and commands."""
+    """A copy with 1 in place of 1.0, so that each value has one spelling in paths and commands."""
     try:
         if isinstance(value, Mapping):
             return {key: _with_whole_numbers(item) for key, item in value.items()}
@@ -185,21 +188,23 @@ def _refuse(faults: list[str]) -> None:
 
 
 def _in_one_line(text: str) -> str:
-    """Replace line breaks and unprintable characters by escape codes, because users may put them into keys and names."""
+    """Replace line breaks and unprintable characters, which keys and names may contain, by escape codes."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
-    """Files of the user's tables and methods that lie in the folder of the results, each with its key in the configuration."""
+def _misplaced_input_faults(results: str, config: Mapping) -> Iterator[str]:
+    """Faults of the user's tables and methods whose files lie in the folder of results."""
     for key in ("datasets", "methods"):
-        for entry in (entry for entry in config[key] if isinstance(entry, Mapping)):
+        for entry in config[key]:
+            if isinstance(entry, str):
+                continue
             for path in (*([entry["path"]] if "path" in entry else []), *entry.get("files", [])):
                 if Path(path).resolve().is_relative_to(Path(results).resolve()):
-                    yield key, path
+                    yield f"{key}: {path} lies among the results, which may replace it"
 
 
 def _results_faults(results: str) -> list[str]:
-    """Faults of the path for results: a file, or a folder of other files, which results could replace or be mistaken for."""
+    """Faults of the path for results. It must not be a file, or a folder of other files, which results could replace."""
     here = Path.cwd()
     for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
         if base.is_relative_to(folder):
@@ -235,12 +240,15 @@ def _default_duplicates(name: str) -> str | None:
 
 
 def _id_suffix(table: Mapping) -> str:
-    """What a table's id adds to its name, to keep results with different settings apart; "" for the defaults of a dataset."""
+    """What a table's id adds to its name, so that results with other settings get other paths; "" for a dataset's defaults."""
     if "path" in table:
         return "." + "+".join(map(_make_path_safe, table.get("sensitive", [])))
-    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_make_path_safe, table["sensitive"]))
-    is_default = table["duplicates"] == _default_duplicates(table["name"])
-    return groups + ("" if is_default else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
+    suffix = ""
+    if table["sensitive"] != [CLASS]:
+        suffix += "." + "+".join(map(_make_path_safe, table["sensitive"]))
+    if table["duplicates"] != _default_duplicates(table["name"]):
+        suffix += {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]]
+    return suffix
 
 
 def _make_path_safe(column: str) -> str:
@@ -261,8 +269,8 @@ def _table_faults(table: Mapping) -> list[str]:
     if table["features"] != user_table.NUMERIC:
         overlap = [column for column in table["features"] if column in table["sensitive"]]
         faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in overlap]
-    for check in (lambda: user_table.check_file(Path(table["path"])), lambda: user_table.check_separator(table["separator"])):
-        faults += _collect_faults(check, f"{name}: ")
+    faults += _collect_faults(lambda: user_table.check_file(Path(table["path"])), f"{name}: ")
+    faults += _collect_faults(lambda: user_table.check_separator(table["separator"]), f"{name}: ")
     return faults + _id_faults(table)
 
 
@@ -275,13 +283,13 @@ def _dataset_faults(table: Mapping) -> list[str]:
         return [f"{unknown[0]}; a table of your own needs a 'path'"]
     if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
         return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
-    if table["sensitive"] != [CLASS]:  # only then: the check loads the dataset's module
+    if table["sensitive"] != [CLASS]:  # the check loads the dataset's module, so it is omitted where it cannot fail
         return _collect_faults(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
     return _id_faults(table)
 
 
 def _id_faults(table: Mapping) -> list[str]:
-    """Faults of a table's id: it is too long for a file name, or it would claim the paper's numbers for another table."""
+    """Faults of a table's id: it is too long for a file name, or it is the id of a dataset of the benchmark."""
     name, table_id = table["name"], table["id"]
     if len(table_id) > _LONGEST_ID:
         problem = f"the id {table_id[:30]!r}... has {len(table_id):,} characters"
@@ -305,7 +313,7 @@ def _repetition_faults(ids: list[str], remedy: str) -> list[str]:
 
 
 def _variants_without_effect(config: Mapping) -> list[str]:
-    """Faults of variants that change nothing: their results would wrongly suggest that a choice has no effect."""
+    """Faults of variants that change nothing. Their results would suggest that a choice has no effect."""
     return [
         f"variants.{name}.{key}: it is {value} already; a variant changes a setting"
         for name, changes in config["variants"].items()
@@ -315,7 +323,7 @@ def _variants_without_effect(config: Mapping) -> list[str]:
 
 
 def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
-    """The name of a method and the rest of its entry. If the method is in a file, the name comes from the file."""
+    """The name of a method, which may come from its file, and the rest of its entry."""
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "path" in entry:
         entry["name"] = load(entry).name
@@ -323,9 +331,8 @@ def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
 
 
 def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
-    """The resolved entry of each method, and the faults of all entries."""
+    """The entry of each method with all its settings, and the faults of all entries."""
     grids, faults = {}, []
-    reserved = {"clusterlets", *map(str.lower, method_names())}  # their results would be mistaken for the benchmark's
     for name, entry in entries.items():
         try:
             method = load({"name": name, **entry})
@@ -333,36 +340,47 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         except ClusterletsError as error:
             faults.append(str(error))
             continue
-        if {"path", "command"} & entry.keys() and name.lower() in reserved:
-            faults.append(f"methods: {entry.get('path', name)}: the benchmark already uses the name {name!r}; choose another")
-            continue
-        if "files" in entry and not {"path", "command"} & entry.keys():
-            faults.append(f"methods: {name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
-        faults += [
-            f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
-        ]
-        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}  # used by entries that do not set them
-        values_tried = method.ladder() if config["ladders"] else method.grid()
-        defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
-        parameters = {**defaults, **entry.get("parameters", {})}
-        starts = config["starts"] if method.is_random and not method.needs else None
-        if starts and "n_init" in method.parameters:  # the method repeats its starts itself
-            parameters.setdefault("n_init", [starts])
-            starts = None
-        source = {key: entry[key] for key in ("path", "command", "conda", "files") if key in entry}
-        description = {
-            "names": method.names_in_results(),
-            "label": method.label or name,
-            "role": method.role,
-            "citation": method.citation,
-        }
-        requirements = {"needs": list(method.needs), "settings": dict(method.settings)}
-        grids[name] = {**source, **description, **requirements, "starts": starts or 1, "parameters": parameters}
+        faults += [f"methods: {fault}" for fault in _method_faults(name, entry)]
+        grids[name] = _method_settings(method, name, entry, config)
     return grids, faults
 
 
+def _method_faults(name: str, entry: Mapping) -> list[str]:
+    is_users_own = "path" in entry or "command" in entry
+    if is_users_own and name.lower() in {"clusterlets", *map(str.lower, method_names())}:
+        return [f"{entry.get('path', name)}: the benchmark already uses the name {name!r}; choose another"]
+    faults = []
+    if "files" in entry and not is_users_own:
+        faults.append(f"{name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
+    missing = [file for file in entry.get("files", []) if not os.path.isfile(file)]
+    return faults + [f"{name}: files: there is no file {file}" for file in missing]
+
+
+def _method_settings(method: type[Method], name: str, entry: Mapping, config: Mapping) -> dict:
+    """An entry of ``methods`` with all its settings."""
+    shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
+    values_tried = method.ladder() if config["ladders"] else method.grid()
+    defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
+    parameters = {**defaults, **entry.get("parameters", {})}
+    starts = config["starts"] if method.is_random and not method.needs else None
+    if starts and "n_init" in method.parameters:  # the method makes the starts itself
+        parameters.setdefault("n_init", [starts])
+        starts = None
+    return {
+        **{key: entry[key] for key in ("path", "command", "conda", "files") if key in entry},
+        "names": method.names_in_results(),
+        "label": method.label or name,
+        "role": method.role,
+        "citation": method.citation,
+        "needs": list(method.needs),
+        "settings": dict(method.settings),
+        "starts": starts or 1,
+        "parameters": parameters,
+    }
+
+
 def _point_faults(config: Mapping) -> list[str]:
-    """Faults that the methods report for single points of their grids."""
+    """What the methods report against single combinations of k and parameters."""
     faults = [
         f"methods: {name}: {fault}"
         for name, grid in config["grids"].items()
@@ -381,16 +399,16 @@ def _too_many_cells(config: Mapping) -> list[str]:
 
 
 def set_mirror(config: Mapping) -> None:
-    """Pass the configured mirror to the jobs; a ``CLUSTERLETS_MIRROR`` that is already set takes precedence.
+    """Pass the configured mirror to the jobs as ``CLUSTERLETS_MIRROR``, unless this variable is already set.
 
-    It is passed through the environment rather than as a rule's parameter, so that another mirror reruns no job.
+    An environment variable is no parameter of a rule, so another mirror reruns no job.
     """
     if config["mirror"]:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))
 
 
 def _as_list(value: str | list[str] | None) -> list[str]:
-    """The value of ``exclude`` as a list. On a command line it is text: ``--config exclude=nbfi,adult``, or ``exclude=``."""
+    """The value of ``exclude`` as a list. On a command line it is text, such as ``exclude=nbfi,adult`` or ``exclude=``."""
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value or [])
 
 

@@ -1,7 +1,7 @@
-"""Records of the cells in which a fit exceeded a limit on time or memory: only these rerun when the limits change.
+"""Records of the cells in which a fit exceeded a limit on time or memory, so that only these rerun when the limits change.
 
-The record of such a cell is a second file, next to the cell's own, with the limits. Snakemake reruns a job when its parameters
-change. So each cell has a parameter: the limits to rerun it with, or "" for the many cells that never exceeded a limit.
+The record is a file beside the cell's own. Snakemake reruns a job when one of its parameters changes, so the job of a cell has
+the value of :func:`exceeded_limits` as a parameter.
 """
 
 import csv
@@ -18,7 +18,7 @@ IN_FINGERPRINTS = False
 def exceeded_limits(cell: str, limits: str) -> str:
     """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.
 
-    If the record is damaged, the cell must be rerun with the current ``limits``.
+    ``limits`` are the current ones. A change of the returned value makes Snakemake rerun the cell.
     """
     file = _record_path(cell)
     if not file.is_file():
@@ -26,15 +26,14 @@ def exceeded_limits(cell: str, limits: str) -> str:
     if not is_intact(file):
         return limits
     last_run = json.loads(load_text(file))
-    # Snakemake reruns the cell if this value is not that of the last run.
-    return limits if last_run["crossed"] and last_run["limits"] != limits else last_run["parameter"]
+    must_rerun = last_run["crossed"] and last_run["limits"] != limits
+    return limits if must_rerun else last_run["parameter"]
 
 
 def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
     """Record the ``limits`` that a cell ran with if one of its fits exceeded a limit, in this run or an earlier one.
 
-    ``parameter`` is the value of :func:`exceeded_limits` that this run was started with. If no fit ever exceeded a limit, the
-    cell gets no record.
+    ``parameter`` is the value of :func:`exceeded_limits` that this run was started with.
     """
     if has_exceeded or parameter:
         save_text(_record_path(cell), json.dumps({"crossed": has_exceeded, "limits": limits, "parameter": parameter}))
@@ -43,7 +42,7 @@ def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
 
 
 def is_reproducible(file: str) -> bool:
-    """Whether no run in a file of clusters or a cell could end differently on another machine or under other limits."""
+    """Whether all runs in a file of clusters or a cell would end alike on another machine and under other limits."""
     if file.endswith(".npz"):
         block = SeedBlock.load(file)
         statuses = {block.status, *(status for status, _ in block.failures.values())}

@@ -1,4 +1,4 @@
-"""The table of the configured datasets, one row each: as text that fits a terminal, or in full as CSV."""
+"""The table of the configured datasets, as text that fits a terminal or in full as CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,15 +6,15 @@ from clusterlets.storage import csv_text
 from clusterlets.text import cut, plain_in_markdown
 
 COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
-_TERMINAL_COLUMNS = tuple(column for column in COLUMNS if column != "dropped")  # warnings below the table mention dropped rows
+_TERMINAL_COLUMNS = tuple(column for column in COLUMNS if column != "dropped")  # a warning below the table mentions these
 
 _MAX_WIDTH = 120  # characters per line
-_GAP = 3  # characters between two columns
+_GAP = 3  # characters between two columns: " | "
 _VERDICTS = {True: "yes", False: "no", None: "not known"}
 
 
 def row(dataset: str, description: Mapping) -> dict[str, str]:
-    """The row of a dataset, from the description that ``sources.yaml`` or its preparation gives. Unknown values stay empty."""
+    """The row of a dataset, from its description in ``sources.yaml`` or by its preparation. Unknown values stay empty."""
     groups = description.get("groups") or {}
     return {
         "dataset": dataset,
@@ -31,25 +31,25 @@ def row(dataset: str, description: Mapping) -> dict[str, str]:
 
 def listing(descriptions: Mapping[str, Mapping]) -> str:
     """The table of all datasets for a terminal, followed by the warnings from their preparation."""
-    warnings_of_datasets = (
-        (dataset, warning) for dataset, description in descriptions.items() for warning in description.get("warnings", [])
-    )
-    warnings = [f"- {dataset}: {plain_in_markdown(warning)}" for dataset, warning in warnings_of_datasets]
+    warnings = [
+        f"- {dataset}: {plain_in_markdown(warning)}"
+        for dataset, description in descriptions.items()
+        for warning in description.get("warnings", [])
+    ]
     table = to_text([row(dataset, description) for dataset, description in descriptions.items()])
     return "\n".join([table, *warnings, *([""] if warnings else [])])
 
 
 def to_csv(rows: Iterable[Mapping[str, str]]) -> str:
-    """All rows as CSV, with no text cut."""
+    """All rows and columns as CSV."""
     return csv_text(rows, COLUMNS)
 
 
 def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _TERMINAL_COLUMNS) -> str:
-    """A Markdown table that fits a terminal: the widest columns are cut until it does, except the first column."""
+    """A Markdown table that fits a terminal. The widest columns are cut, but never the first."""
     cells = [list(columns), *([plain_in_markdown(" ".join(row[column].split())) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    # A line begins with "| " and ends with " |", so it has one character more than a gap for each cell.
-    while sum(widths) + _GAP * len(widths) + 1 > _MAX_WIDTH:
+    while sum(widths) + _GAP * len(widths) + 1 > _MAX_WIDTH:  # with "| " and " |" at the ends of the line
         widths[widths.index(max(widths[1:]), 1)] -= 1
     lines = [_line(row, widths) for row in cells]
     separator = "|" + "|".join("-" * (width + 2) for width in widths) + "|"

@@ -1,4 +1,4 @@
-"""Load the methods of a configuration from the package, from a user's file, or from a command line."""
+"""Load a method that the configuration names: from the package, from a user's file, or from a command line."""
 
 import importlib
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ PROGRAM = "grid.program"
 
 
 def load(entry: Mapping) -> type[Method]:
-    """Load the method of a configuration's entry from its ``path`` or ``command`` or, without these, by its ``name``."""
+    """Load the method of a configuration's entry, by its ``path``, ``command`` or ``name``."""
     if "path" in entry:
         return methods.from_file(entry["path"])
     if "command" in entry:
-        # Imported by name, so that the module is only in the fingerprints of the few cells that start a program.
+        # Imported by name: an import statement would add the module to the fingerprints of all cells.
         return importlib.import_module(f"clusterlets.{PROGRAM}").program(
             entry["name"], entry["command"], entry.get("conda", "")
         )

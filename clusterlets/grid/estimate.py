@@ -14,9 +14,9 @@ from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
 
-_PAIR_SECONDS = 4.5e-10  # to add a distance to the sums of one seed, if ten seeds share the computation of the distance
-_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs of rows in 16 samples of 2,000 rows, whatever the size of the table
-_ORDER_SECONDS = 1e-7  # to find a row's position in the samples
+_PAIR_SECONDS = 4.5e-10  # to add a distance to the sums of one seed, when ten seeds share the distance
+_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs of rows in 16 samples of 2,000 rows
+_ORDER_SECONDS = 1e-7  # to find the position of a row in the samples
 _SCORE_SECONDS = 6e-8  # to score a matcher's run, per instance
 _PARTITION_SECONDS = 3.5e-7  # to draw and score one partition for method C
 _KMEANS_SECONDS = 2e-6  # to cluster with k-means, per instance
@@ -27,7 +27,7 @@ _SUMMARY_SECONDS = 40.0  # for all tables, figures and pages of the report
 _CELL_BYTES = 8_000  # on disk, for a cell with its log
 _FLOAT_BYTES = 8  # per number
 _BASE_BYTES = 180_000_000  # of memory, for a job that loads Numba
-_N_COPIES = 4  # copies of the instances and of the distance sums that a job holds at its peak
+_N_COPIES = 4  # of the instances and distance sums, held by a job at its peak
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,21 @@ class Cost:
 
 
 def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping) -> Cost:
-    """Cost of all jobs of the configured grid on one dataset. ``group_counts`` are the numbers of rows of each group."""
-    grid_cells = list(cells({**config, "datasets": [""]}))
+    """Cost of all jobs of the configured grid on one dataset. ``group_counts`` has the number of rows of each group."""
     n_seeds, block_size = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
-    n_clusterings = sum(_number_of_clusterings(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
-    disk: float = _CELL_BYTES * len(grid_cells) + _FLOAT_BYTES * rows * (features + 1)
-    max_sums_per_job = 0
+    n_cells = sum(1 for _ in cells({**config, "datasets": [""]}))
+    n_clusterings = sum(
+        _clusterings_per_k_and_seed(name, entry) for name, entry in config["grids"].items() if not entry["needs"]
+    )
     n_sampled = min(rows, SAMPLED_ROWS)
+    disk: float = _CELL_BYTES * n_cells + _FLOAT_BYTES * rows * (features + 1)
+    max_sums_per_job = 0
     for k in config["k"]:
-        n_pieces = sum(min(k, count) for count in group_counts)
-        label_bytes = 1 if n_pieces <= 256 else 2
-        disk += n_seeds * (
-            rows * label_bytes * (1 + n_clusterings) + _FLOAT_BYTES * (n_pieces**2 + n_clusterings * k**2 + n_pieces * features)
-        )
-        disk += n_seeds * _FLOAT_BYTES * n_pieces * n_sampled
-        max_sums_per_job = max(max_sums_per_job, block_size * n_pieces * max(n_pieces, n_sampled))
+        n_clusterlets = sum(min(k, count) for count in group_counts)
+        label_bytes = rows * (1 if n_clusterlets <= 256 else 2)
+        n_floats = n_clusterlets * (n_clusterlets + n_sampled + features) + n_clusterings * k**2
+        disk += n_seeds * (label_bytes * (1 + n_clusterings) + _FLOAT_BYTES * n_floats)
+        max_sums_per_job = max(max_sums_per_job, block_size * n_clusterlets * max(n_clusterlets, n_sampled))
     seconds = sum(seconds for _, seconds in dataset_steps(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
         variant_cost = _variant_cost(rows, features, group_counts, config, variant)
@@ -63,14 +63,14 @@ def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: 
 
 
 def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
-    """Number of jobs and their total CPU seconds on one dataset, for each rule of the workflow, by name."""
+    """For each rule of the workflow, the number of its jobs on one dataset and their total CPU seconds."""
     n_seeds, grids = config["seeds"]["count"], config["grids"]
     n_jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
     n_runs = len(config["k"]) * n_seeds
     needs = {need for grid in grids.values() for need in grid["needs"]}
     steps = {"prepare_dataset": (1, _START_SECONDS), "measure_geometry": (1, _START_SECONDS)}
-    plain = methods.get("k-means")()
-    kmeans_seconds = sum(plain.seconds(rows, features, k) for k in config["k"]) * number_of_starts(rows)
+    kmeans = methods.get("k-means")()
+    kmeans_seconds = sum(kmeans.seconds(rows, features, k) for k in config["k"]) * number_of_starts(rows)
     steps["measure_plain_cost"] = (len(config["k"]), len(config["k"]) * _NUMBA_SECONDS + kmeans_seconds)
     if "clusterlets" in needs:
         steps["extract_clusterlets"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * rows * _KMEANS_SECONDS)
@@ -91,7 +91,7 @@ def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) 
 
 
 def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:
-    """CPU seconds of a cell's fits and of the distances for their scores; 0 if the method does not support the table."""
+    """CPU seconds of a cell's fits and of the distances for their scores; 0 if nothing can be fitted."""
     method = load({"name": cell.method, **grid})
     if cell.k > rows or method().unsupported(rows, n_groups):
         return 0.0
@@ -102,20 +102,19 @@ def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: 
 
 
 def _sum_seconds(rows: int, n_parts: int) -> float:
-    """CPU seconds to add up distances within ``n_parts`` equal parts (exactly or by samples) and from sampled rows to all."""
+    """CPU seconds to add up the distances within ``n_parts`` equal parts of a table, and from its sampled rows to all rows."""
     to_all_rows = min(rows, SAMPLED_ROWS) * rows * _PAIR_SECONDS
     if rows > EXACT_LIMIT:
         return to_all_rows + _SAMPLED_PAIRS * _PAIR_SECONDS + rows * _ORDER_SECONDS
     return to_all_rows + rows / 2 / n_parts * rows * _PAIR_SECONDS
 
 
-def _number_of_clusterings(name: str, entry: Mapping) -> int:
-    """Number of clusterings that a method makes for each k and seed."""
+def _clusterings_per_k_and_seed(name: str, entry: Mapping) -> int:
     return len(load({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
 
 
 def _variant_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
-    """Cost of the cells in a variant's own folder or, if the variant has its own tables, of the grid on the paper's seeds."""
+    """Cost of the jobs that only a variant has: a whole grid if it has its own tables, otherwise the cells that it affects."""
     if variants.has_own_tables(config, variant):
         n_seeds = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
         variant_config = {**config, "seeds": {**config["seeds"], "count": n_seeds}, "variants": {}}

@@ -1,12 +1,11 @@
 """Fingerprints of what a step's result depends on besides its input files: the step's code and the numeric libraries.
 
 Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has the fingerprint of
-its step as a parameter. It covers all modules of this package that import statements reach from the step, directly or
-through other modules, and the locked versions of the numeric libraries.
+its step as a parameter. It covers all modules of this package that the step imports, directly or not, and the locked versions
+of the numeric libraries.
 
-For a Python file, only the syntax tree counts, without docstrings and ``__version__``, because neither these nor comments
-change a result. A module that only measures, checks or explains changes no result either. It declares
-``IN_FINGERPRINTS = False``. Every file is read once per process.
+Of a Python file, only the syntax tree counts, without docstrings and ``__version__``. A module that changes no result declares
+``IN_FINGERPRINTS = False`` and does not count. Every file is read once per process.
 """
 
 import ast
@@ -31,14 +30,21 @@ def fingerprint(
     user_files: Iterable[str] = (),
     further_parts: Iterable[str] = (),
 ) -> str:
-    """Sixteen hexadecimal digits, which are a hash of all parts, and then the parts, with spaces between them.
+    """A hash of all parts in 16 hexadecimal digits, followed by the parts, so that :func:`changed_parts` can name them.
 
-    The parts are each file with a hash of its content, each library with its version, and ``further_parts``, so that
-    :func:`changed_parts` can name the parts that changed. The files are those of the import closure of ``modules``, ``files``
-    (relative to the package) and ``user_files`` (the user's own).
+    A part is a file with a hash of its content, a library with its version, or one of ``further_parts``.
 
-    ``modules`` are dotted names below ``clusterlets``, such as ``"steps.scoring"``. They count even with
-    ``IN_FINGERPRINTS = False``, and must include modules that are imported by name at run time.
+    Parameters
+    ----------
+    modules : iterable of str
+        Dotted names below ``clusterlets``, such as ``"steps.scoring"``; whatever they import is added. They count even with
+        ``IN_FINGERPRINTS = False``, and must include the modules that are imported by name at run time.
+    libraries : dict, optional
+        Versions by name.
+    files, user_files : iterables of str
+        Further files, relative to the package and of the user's own.
+    further_parts : iterable of str
+        Parts that :func:`format_part` made.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
     paths = {path.relative_to(PACKAGE).as_posix(): path for path in map(module_file, closure)}
@@ -50,7 +56,7 @@ def fingerprint(
 
 
 def format_part(name: str, content: bytes) -> str:
-    """A part of a fingerprint: a name, which must have no spaces, and a hash of ``content``."""
+    """A part of a fingerprint: a name, which must not contain spaces, and a hash of ``content``."""
     return f"{name}:{_short_hash(content)}"
 
 
@@ -60,7 +66,7 @@ def _short_hash(content: bytes) -> str:
 
 @functools.cache
 def _digest(path: Path) -> str:
-    """Hash of what matters in a file: for Python, the syntax tree without docstrings; for any other file, its bytes."""
+    """Hash of a file: for Python, of the syntax tree without docstrings; otherwise, of the bytes."""
     try:
         content = ast.dump(_tree(path)).encode() if path.suffix == ".py" else path.read_bytes()
     except (SyntaxError, ValueError):  # a user's file may be for another version of Python
@@ -87,7 +93,7 @@ def changed_parts(old: str, new: str) -> list[str]:
 
 @functools.cache
 def import_closure(module: str) -> frozenset[str]:
-    """``module`` and what it imports, directly or not. Modules that declare ``IN_FINGERPRINTS`` are left out, not followed."""
+    """``module`` and the modules that it imports, directly or not, except those that declare ``IN_FINGERPRINTS``."""
     closure: set[str] = set()
     pending = [module]
     while pending:
@@ -108,7 +114,7 @@ def _assigns(name: str, node: ast.stmt) -> bool:
 
 
 def module_file(module: str) -> Path:
-    """Path of the source file of a module of this package. The file need not exist."""
+    """Path of the source file of a module of this package, whether or not the file exists."""
     path = PACKAGE.parent / module.replace(".", "/")
     package = path / "__init__.py"
     return package if package.is_file() else path.with_suffix(".py")
@@ -121,7 +127,7 @@ def data_files(folder: str) -> list[str]:
 
 
 def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:
-    """Versions of distributions: from a pip lock file, or those installed if the file lacks them (as for a user's method)."""
+    """Versions of distributions from a pip lock file. Distributions that it lacks have the installed version."""
     return {name: _pins(Path(lock)).get(name) or _installed_version(name) for name in names}
 
 
@@ -139,7 +145,7 @@ def _pins(lock: Path) -> dict[str, str]:
 
 @functools.cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules of this package that import statements anywhere in ``module`` name, and the packages around them and it."""
+    """Modules of this package that import statements anywhere in ``module`` name, and the packages around all of these."""
     imported_names = set()
     for node in ast.walk(_tree(module_file(module))):
         if isinstance(node, ast.Import):

@@ -1,7 +1,11 @@
-"""Fits of a method under limits of time and memory, each with the time and memory that it took.
+"""Run fits of a method under limits of time and memory, and measure the time and memory that each one took.
 
-Fits run in processes of their own, each forked from the same state: one for each seed, or one for several where fits leave
-nothing behind. So a method that hangs, takes all memory or crashes loses only its own run, and what it starts ends with it.
+Fits run in forked processes. A method that hangs, crashes or takes all memory loses only its own run, and the programs that
+it started end with it. Three kinds of process take part:
+
+- the parent asks for fits and reads their outcomes;
+- a keeper, forked from the parent, stops fits and cleans up after them;
+- a fit's process, forked from the keeper, runs the method: for one seed, or for several if fits leave nothing behind.
 """
 
 import os
@@ -26,14 +30,15 @@ from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memory
 
 _LONGEST_NOTE = 200  # characters
-_LARGEST_BATCH = 50  # seeds that a process fits
-_LONGEST_REQUEST = 4096  # bytes that are sure to pass a pipe in one piece
-_LONGEST_OUTPUT = 100_000  # bytes of what a fit prints that are passed on
-#: By the clock, a fit may last this many times its limit of CPU time, because it may wait or share busy cores.
+_LARGEST_BATCH = 50  # seeds per process
+_LONGEST_REQUEST = 4096  # bytes; a pipe passes this many in one piece
+_LONGEST_OUTPUT = 100_000  # bytes; of a longer output, the middle is left out
+#: A fit may last this many times its limit of CPU time by the clock, because it may wait or share busy cores.
 PATIENCE = 4
 # The parent's ends of the pipes to all keepers. A keeper ends when the parent closes its pipe, so no other keeper may inherit
-# that end. The lock lets one thread fork at a time. It is reentrant, because a fit may start fits, in a fork of this thread.
+# that end.
 _PARENTS_ENDS: set[int] = set()
+# Lets one thread fork at a time. It is reentrant, because a fit may start fits of its own in a fork of the same thread.
 _FORKING = threading.RLock()
 
 
@@ -41,9 +46,9 @@ _FORKING = threading.RLock()
 class Limits:
     """Seconds and megabytes (10^6 bytes) that a fit may take; None for no limit.
 
-    Seconds are of CPU time, which other work on the machine hardly changes. A fit that waits, or that runs a program, is
-    stopped after :data:`PATIENCE` times as many seconds by the clock. Memory is how much a fit may enlarge the address
-    space of its process, because the address space is what the operating system can limit.
+    Seconds are CPU time, which hardly depends on other work on the machine. The CPU time of a fit that waits or runs a
+    program does not grow, so a fit is also stopped after :data:`PATIENCE` times as many seconds by the clock. Memory is the
+    address space that the fit adds to its process, because the operating system can limit only address space.
     """
 
     seconds: float | None = None
@@ -52,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fit:
-    """The outcome of a fit: its status, why it has no result, the result, and its cost: seconds of CPU time, megabytes."""
+    """The outcome of a fit. ``note`` says why there is no result; ``seconds`` are CPU time."""
 
     status: str
     note: str = ""
@@ -64,11 +69,10 @@ class Fit:
 def fits(
     fit: Callable[[int], Any], seeds: Iterable[int], limits: Limits, *, stateless: bool = False
 ) -> Iterator[tuple[int, Fit]]:
-    """Run ``fit(seed)`` for every seed, each from the same state; an exception, a crossed limit or a crash becomes a status.
+    """Run ``fit(seed)`` for every seed. An exception, an exceeded limit or a crash becomes the status of the fit.
 
-    A fork for each seed takes 8 ms of CPU time in a small process and 13 ms with Numba; for the paper's
-    grid this would be a seventh of the time. Fits that are ``stateless``, because nothing that one leaves behind changes
-    another, share a process.
+    By default each fit has its own fork of this process, so it cannot change the next one. ``stateless`` fits cannot do so
+    anyway, so they share a process. This saves 13 ms of CPU time per fit with Numba, a seventh of the time of the paper's grid.
     """
     keeper, remaining = None, list(seeds)
     try:
@@ -88,9 +92,9 @@ def fits(
 
 
 class _Keeper:
-    """A forked process that forks another for the fits of each request, and afterwards ends whatever these started.
+    """The parent's side of a keeper: a forked process that runs each request in another fork, and ends what the fits started.
 
-    The keeper has its own session, so it survives a signal that ends its parent's session; then it ends the fit, and itself.
+    The keeper has its own session, so it survives a signal that ends its parent's session. It then ends the fit and exits.
     """
 
     def __init__(self, fit: Callable[[int], Any], limits: Limits):
@@ -104,15 +108,15 @@ class _Keeper:
                 for end in _PARENTS_ENDS:
                     os.close(end)
                 _PARENTS_ENDS.clear()
-                _keep(fit, limits, requests[0], replies[1])
+                _run_keeper(fit, limits, requests[0], replies[1])
             os.close(requests[0])
             os.close(replies[1])
         self._requests, self._replies = os.fdopen(requests[1], "wb", buffering=0), os.fdopen(replies[0], "rb")
         self.alive = True
 
     def request(self, seeds: list[int]) -> None:
-        """Ask for fits, whose outcomes must all be read before further ones are requested."""
-        with suppress(BrokenPipeError):  # something ended the keeper
+        """Ask for fits. All their outcomes must be read before the next request."""
+        with suppress(BrokenPipeError):  # the keeper was killed
             self._requests.write(" ".join(map(str, seeds)).encode())
 
     def outcome(self) -> Fit:
@@ -124,10 +128,10 @@ class _Keeper:
         except BaseException:  # mainly Ctrl-C
             self.end()
             raise
-        return pickle.loads(content) if content else _ended(self.end(), time.perf_counter() - start)
+        return pickle.loads(content) if content else _outcome_of_crash(self.end(), time.perf_counter() - start)
 
     def end(self) -> int:
-        """End the keeper and a fit that runs; returns the keeper's wait status."""
+        """End the keeper and its running fit, and return the keeper's wait status."""
         with _FORKING:
             for end in (self._requests, self._replies):
                 _PARENTS_ENDS.discard(end.fileno())
@@ -136,8 +140,8 @@ class _Keeper:
         return os.waitpid(self._process, 0)[1]
 
 
-def _keep(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int) -> NoReturn:
-    """Run a keeper. It ends by ``_exit``, so that nothing of its parent's is flushed or cleaned up twice."""
+def _run_keeper(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int) -> NoReturn:
+    """Answer requests until the parent closes its pipe. Ends by ``_exit``, because the buffers are copies of the parent's."""
     try:
         os.setsid()
         processes.adopt_orphans()
@@ -145,7 +149,7 @@ def _keep(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int
             signal.signal(signum, signal.SIG_DFL)
         wakeup_reader, wakeup_writer = os.pipe()
         os.set_blocking(wakeup_writer, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler, so that a fit's end writes into this pipe
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # only with a handler does a fit's end write to the wakeup pipe
         signal.set_wakeup_fd(wakeup_writer)
         with os.fdopen(replies, "wb") as pipe:
             while seeds := [int(seed) for seed in os.read(requests, _LONGEST_REQUEST).split()]:
@@ -162,36 +166,45 @@ def _keep(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int
 def _fit_in_own_process(
     fit: Callable[[int], Any], seeds: list[int], limits: Limits, requests: int, wakeup_reader: int, replies: BinaryIO
 ) -> int:
-    """Fit in a process of its own, which leaves nothing behind: no process, no temporary file.
+    """Fit in another process, forward its outcomes, and end every process and remove every temporary file that it leaves.
 
-    Returns how many seeds have an outcome, at least one; the process of a fit that is stopped or crashes fits no other.
+    Returns the number of seeds that have an outcome. It is at least one, and less than ``len(seeds)`` if a fit was stopped or
+    crashed, because its process cannot fit the remaining seeds.
     """
     outcomes, output = os.pipe(), os.pipe()
     start, content, log = time.perf_counter(), bytearray(), _Log()
+    sinks = {outcomes[0]: content.extend, output[0]: log.write}
     timeout = None if limits.seconds is None else PATIENCE * limits.seconds
     n_done = 0
+
+    def forward_outcomes() -> None:
+        nonlocal start, n_done
+        while n_done < len(seeds) - 1 and (outcome := _next_outcome(content)):  # the last one is sent after the exit
+            start, n_done = time.perf_counter(), n_done + 1
+            with suppress(BrokenPipeError):  # the parent has ended: what the process left is cleaned up first
+                _reply(replies, outcome)
+
     with _temporary_folder() as folder:
         process = os.fork()
         if process == 0:
-            _serve(fit, seeds, limits, outcomes[1], output[1], folder)
+            _run_fits(fit, seeds, limits, outcomes[1], output[1], folder)
         os.close(outcomes[1])
         os.close(output[1])
         wait_status, is_waiting, has_parent = None, True, True
         with selectors.DefaultSelector() as selector:
-            for pipe, sink in ((requests, None), (wakeup_reader, None), (outcomes[0], content.extend), (output[0], log.write)):
+            for pipe in (requests, wakeup_reader):
+                selector.register(pipe, selectors.EVENT_READ)
+            for pipe, sink in sinks.items():
                 selector.register(pipe, selectors.EVENT_READ, sink)
             while wait_status is None and is_waiting:
                 seconds_left = None if timeout is None else start + timeout - time.perf_counter()
                 ready = {key.fd: key.data for key, _ in selector.select(seconds_left)}
-                has_parent = requests not in ready
+                has_parent = requests not in ready  # during a request, this pipe can only report its end
                 is_waiting = bool(ready) and has_parent  # nothing is ready when the time is up
                 for pipe, sink in ready.items():
                     if sink and not _read(pipe, sink):
                         selector.unregister(pipe)
-                while n_done < len(seeds) - 1 and (outcome := _next_outcome(content)):  # the last one is sent after the exit
-                    start, n_done = time.perf_counter(), n_done + 1
-                    with suppress(BrokenPipeError):  # the parent has ended, which the selector reports next
-                        _reply(replies, outcome)
+                forward_outcomes()
                 if wakeup_reader in ready:
                     os.read(wakeup_reader, 1024)
                     ended, status = os.waitpid(process, os.WNOHANG)
@@ -199,33 +212,31 @@ def _fit_in_own_process(
         if wait_status is None:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
-        with suppress(ProcessLookupError, PermissionError):  # nothing of the process group is left
+        with suppress(ProcessLookupError, PermissionError):  # the process group is empty
             os.killpg(process, signal.SIGKILL)
         processes.end_descendants()
-    for pipe, sink in ((outcomes[0], content.extend), (output[0], log.write)):
+    for pipe, sink in sinks.items():
         os.set_blocking(pipe, False)
-        with suppress(BlockingIOError):  # outside Linux, something that the process started may still hold the pipe
+        with suppress(BlockingIOError):  # outside Linux, a program that the process started may still hold the pipe
             while _read(pipe, sink):
                 pass
         os.close(pipe)
     log.close()
-    while n_done < len(seeds) - 1 and (outcome := _next_outcome(content)):
-        start, n_done = time.perf_counter(), n_done + 1
-        _reply(replies, outcome)
+    forward_outcomes()
     elapsed = time.perf_counter() - start
     if not has_parent:
-        raise BrokenPipeError  # as for a reply that nobody reads
+        raise BrokenPipeError  # ends the keeper
     if wait_status is None:
         _reply(replies, pickle.dumps(Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed)))
     else:
         outcome = _next_outcome(content) if wait_status == 0 else b""
-        _reply(replies, outcome or pickle.dumps(_ended(wait_status, elapsed, limits.seconds)))
+        _reply(replies, outcome or pickle.dumps(_outcome_of_crash(wait_status, elapsed, limits.seconds)))
     return n_done + 1
 
 
 def _next_outcome(content: bytearray) -> bytes:
-    """Take the first pickled outcome from what a process has written so far; empty if it is incomplete."""
-    end = 8 + int.from_bytes(content[:8], "little")
+    """Remove the first outcome from ``content``, and return it pickled, or empty if it is incomplete."""
+    end = 8 + int.from_bytes(content[:8], "little")  # the first 8 bytes are the length
     if len(content) < max(9, end):
         return b""
     outcome = bytes(content[8:end])
@@ -257,45 +268,48 @@ def _read(pipe: int, sink: Callable[[bytes], Any]) -> bool:
     return bool(chunk)
 
 
-def _ended(wait_status: int, elapsed: float, seconds: float | None = None) -> Fit:
-    """The outcome of a fit whose process ended without one."""
+def _outcome_of_crash(wait_status: int, elapsed: float, max_seconds: float | None = None) -> Fit:
+    """The outcome of a fit whose process ended without sending one."""
     signum = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else 0
-    if signum == signal.SIGPROF and seconds is not None:
-        return Fit(TIMEOUT, f"stopped after {seconds:g} s of CPU time", seconds=seconds)
-    # The system itself sends SIGKILL when memory runs out.
+    if signum == signal.SIGPROF and max_seconds is not None:
+        return Fit(TIMEOUT, f"stopped after {max_seconds:g} s of CPU time", seconds=max_seconds)
+    # The operating system sends SIGKILL when memory runs out.
     status = OUT_OF_MEMORY if signum == signal.SIGKILL else FAILED
     return Fit(status, f"ended by {signal.Signals(signum).name}" if signum else "ended its process", seconds=elapsed)
 
 
 class _Log:
-    """What a fit and its programs print, passed on to standard error; of a long output only the beginning and the end."""
+    """Passes on what a fit and its programs print to standard error; of a long output, only the beginning and the end."""
 
     def __init__(self):
-        self._n_bytes, self._end, self._ends_line = 0, b"", True
+        self._n_bytes, self._end, self._ends_with_newline = 0, b"", True
 
     def write(self, chunk: bytes) -> None:
         room = max(0, _LONGEST_OUTPUT // 2 - self._n_bytes)
         _print(chunk[:room])
         self._n_bytes += len(chunk)
-        self._ends_line = chunk.endswith(b"\n") if chunk else self._ends_line
+        self._ends_with_newline = chunk.endswith(b"\n") if chunk else self._ends_with_newline
         self._end = (self._end + chunk[room:])[-_LONGEST_OUTPUT // 2 :]
 
     def close(self) -> None:
         omitted = self._n_bytes - _LONGEST_OUTPUT
         gap = f"\n[{omitted:,} bytes of output are left out]\n" if omitted > 0 else ""
-        _print(gap.encode() + self._end + (b"" if self._ends_line else b"\n"))
+        _print(gap.encode() + self._end + (b"" if self._ends_with_newline else b"\n"))
 
 
 def _print(content: bytes) -> None:
-    with suppress(OSError):  # a full disk or a closed pipe: the fit needs neither
+    with suppress(OSError):  # a full disk or a closed pipe must not stop the fit
         while content:
             content = content[os.write(2, content) :]
 
 
-def _serve(
+def _run_fits(
     fit: Callable[[int], Any], seeds: list[int], limits: Limits, outcomes: int, output: int, folder: str | None
 ) -> NoReturn:
-    """Run fits, and exit. The process gets its own session, temporary folder and output, so that all it leaves can be ended."""
+    """Run fits in this process, send their outcomes, and exit.
+
+    The process gets its own session, temporary folder and output, so that the keeper can end or remove all that it leaves.
+    """
     try:
         os.setsid()
         processes.end_with_parent()
@@ -311,8 +325,8 @@ def _serve(
         with os.fdopen(outcomes, "wb") as pipe:
             for seed in seeds:
                 if limits.seconds is not None:
-                    signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # then SIGPROF ends the process
-                outcome = pickle.dumps(_outcome(fit, seed, limits))
+                    signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # SIGPROF ends the process at the limit
+                outcome = pickle.dumps(_run_fit(fit, seed, limits))
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 _reply(pipe, outcome)
         sys.stdout.flush()
@@ -322,7 +336,7 @@ def _serve(
     os._exit(0)
 
 
-def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
+def _run_fit(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
     reset_peak_memory()
     start = cpu_seconds()
     status, note, result = OK, "", None
@@ -345,13 +359,13 @@ def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
 
 
 def _print_traceback() -> None:
-    import traceback  # imported late: only a fault needs it
+    import traceback  # imported late: only failed fits need it
 
     traceback.print_exc()
 
 
 def _limit_memory(megabytes: float) -> None:
-    """Limit the address space to its present size plus ``megabytes``; without /proc there is no limit."""
+    """Limit the address space to its present size plus ``megabytes``. Does nothing on systems without /proc."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:

@@ -1,4 +1,4 @@
-"""CPU time and memory of this process. Every job measures itself, so this module imports only the standard library."""
+"""CPU time and memory of this process. Every job imports this module, so it needs only the standard library."""
 
 import resource
 import sys
@@ -22,8 +22,8 @@ def reset_peak_memory() -> None:
 
 
 def peak_memory() -> int:
-    """Peak memory of this process in bytes. Not ``ru_maxrss`` on Linux: it includes the peak of the parent, Snakemake."""
-    try:
+    """Peak memory of this process in bytes."""
+    try:  # on Linux, ru_maxrss would include the peak of the parent process, Snakemake
         with open("/proc/self/status", encoding="utf-8") as status:
             return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
     except (OSError, StopIteration):

@@ -1,6 +1,6 @@
-"""Paths of the grid's files. A part that is not given stays a wildcard in braces, which a rule passes to Snakemake.
+"""Paths of the grid's files. A part that is not given stays in braces, as a wildcard of Snakemake.
 
-``base`` is a folder of tables and the files computed from them. ``place`` is a folder of cells, the grid's or a variant's.
+``base`` is a folder with tables and what is computed from them. ``place`` is a folder with cells, the grid's or a variant's.
 """
 
 from clusterlets.grid.cells import Cell
@@ -13,22 +13,22 @@ FIT_LOG = "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seed
 
 
 def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}") -> str:
-    """Path of a prepared table. A run with other settings and another results folder leaves it as it is."""
+    """Path of a prepared table."""
     return f"{base}/prepared/{dataset}.{suffix}"
 
 
 def block_path(kind: str, source: str = "clusterlets/k{k}") -> str:
-    """Path of one ``kind`` of file, such as ``labels``, for a block of seeds and the clusterlets or another ``source``."""
+    """Path of one ``kind`` of file, such as ``labels``, for a block of seeds. ``source`` says whose file it is."""
     return f"{{base}}/{kind}/{{dataset}}/{source}/seeds{{seeds}}.npz"
 
 
 def fit_path(kind: str) -> str:
-    """Like :func:`block_path`, for methods that cluster instances: each configuration of such a method has its own files."""
+    """The :func:`block_path` of a method that clusters instances. Each of its configurations has its own files."""
     return block_path(kind, "{method}/k{k}{parameters}")
 
 
 def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
-    """Path of a file of this kind that a cell is scored from: all matchers share it, or it is the configuration's own."""
+    """Path of a file of this kind that a cell is scored from. All matchers share their files."""
     pattern = block_path(kind) if is_matcher else fit_path(kind)
     parameters = cell.configuration.removeprefix(f"k{cell.k}")
     return pattern.format(
@@ -37,5 +37,5 @@ def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
 
 
 def block_log(step: str) -> str:
-    """Path of the log of a step whose output all matchers share."""
+    """Path of the log of a step that all matchers share."""
     return f"{{base}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"

@@ -1,7 +1,7 @@
-"""Save the clusters of any method as disjoint pieces of instances, which is the format that scoring reads.
+"""Save the clusters of any method as disjoint pieces of instances, the format that scoring reads.
 
-If a method returns labels, its clusters are the pieces. If it returns memberships, an instance may be in several clusters,
-and a piece holds the instances that are in exactly the same clusters.
+If a method returns labels, its clusters are the pieces. If it returns memberships, clusters may overlap, and a piece holds the
+instances that are in exactly the same clusters.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,10 @@ from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.score import evaluate
 
-# Number of clusterings whose silhouettes are computed together. More would save little time and cost memory.
+# For each key, the piece of each instance (n,), and which pieces each cluster contains (C, G).
+_Splits = Mapping[str, tuple[np.ndarray, np.ndarray]]
+
+# Clusterings whose silhouettes are computed together. More would save little time and take more memory.
 _BATCH_SIZE = 10
 
 
@@ -30,9 +33,19 @@ def save_pieces(
 ) -> None:
     """Write two files: ``pieces``, with what scoring needs, and ``labels``, with the piece of each instance.
 
-    ``clusterings`` maps each key of a :class:`SeedBlock` to labels (n,) or to memberships (n, C) of type bool. With a
-    ``sample``, the file of pieces also has sums of distances and the scores that need instances. Clusterlets are saved without
-    a sample, because separate steps compute their distances and scores.
+    Parameters
+    ----------
+    prepared : Prepared
+        The dataset.
+    clusterings : mapping
+        For each key of a :class:`SeedBlock`, labels (n,) or memberships (n, C) of type bool.
+    pieces, labels : str
+        The paths to write.
+    failures : mapping
+        As in :class:`SeedBlock`.
+    sample : Sample, optional
+        If given, sums of distances and the scores that need instances are written too. Clusterlets are saved without a sample,
+        because later steps compute these.
     """
     splits = {key: _split_into_pieces(clustering) for key, clustering in clusterings.items()}
     values = {key: _counts_and_moments(prepared, piece_of) for key, (piece_of, _) in splits.items()}
@@ -45,25 +58,22 @@ def save_pieces(
     SeedBlock({key: {"labels": compact(piece_of)} for key, (piece_of, _) in splits.items()}, failures=failures).save(labels)
 
 
-def _disjoint_labels(splits: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The piece of each instance (n,), for every key whose clusters do not overlap, so that each piece is a cluster."""
+def _disjoint_labels(splits: _Splits) -> dict[str, np.ndarray]:
+    """Labels (n,) for every key whose clusters do not overlap. The pieces of such a key are its clusters."""
     return {key: piece_of for key, (piece_of, membership) in splits.items() if membership.sum() == len(membership.T)}
 
 
-def _distance_sums(
-    X: np.ndarray, splits: Mapping[str, tuple[np.ndarray, np.ndarray]], order: np.ndarray | None
-) -> Iterator[tuple[str, np.ndarray]]:
+def _distance_sums(X: np.ndarray, splits: _Splits, order: np.ndarray | None) -> Iterator[tuple[str, np.ndarray]]:
     """For each key, sums of distances between its G pieces.
 
-    With ``order``, these are 16 estimates (16, G, G). Without it, they are exact (G, G), but left at 0 between the pieces of
-    disjoint clusters.
+    With ``order``, these are 16 estimates (16, G, G). Without it, they are exact (G, G). The exact sums of disjoint clusters
+    are only computed within each cluster; those between clusters are 0.
     """
     if order is not None:
         for key, (piece_of, membership) in splits.items():
             yield key, geometry.sampled_sums(X, piece_of, len(membership.T), order)
         return
-    disjoint_labels = _disjoint_labels(splits)
-    if disjoint_labels:
+    if disjoint_labels := _disjoint_labels(splits):
         piece_counts = [int(piece_of.max()) + 1 for piece_of in disjoint_labels.values()]
         sums_within = geometry.within_sums(X, np.stack(list(disjoint_labels.values())), max(piece_counts))
         yield from ((key, np.diag(sums[:n])) for key, n, sums in zip(disjoint_labels, piece_counts, sums_within, strict=True))
@@ -73,9 +83,9 @@ def _distance_sums(
 
 
 def _instance_scores(
-    prepared: Prepared, splits: Mapping[str, tuple[np.ndarray, np.ndarray]], values: Mapping, sampled_rows: np.ndarray
+    prepared: Prepared, splits: _Splits, values: Mapping, sampled_rows: np.ndarray
 ) -> dict[str, dict[str, float]]:
-    """For each key, the scores that need instances; the silhouette is among them only if its clusters do not overlap."""
+    """For each key, the scores that need instances. Only disjoint clusters have a silhouette."""
     silhouettes = _silhouettes(prepared.X, _disjoint_labels(splits), sampled_rows)
     scores = {}
     for key, (piece_of, membership) in splits.items():
@@ -99,13 +109,13 @@ def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sampled_ro
 
 
 def save_nothing(status: str, note: str, pieces: str, labels: str) -> None:
-    """Write both files without a result, and with the reason why the whole block has none."""
+    """Write both files with the reason why the whole block of seeds has no result."""
     for path in (pieces, labels):
         SeedBlock({}, status, note).save(path)
 
 
 def _split_into_pieces(clustering: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The piece of each instance (n,), and the membership (C, G), bool: which pieces each cluster contains."""
+    """The piece of each instance (n,), and which pieces each cluster contains: a membership (C, G) of type bool."""
     if clustering.ndim == 1:
         return clustering, np.eye(int(clustering.max()) + 1, dtype=bool)
     patterns, piece_of = np.unique(clustering, axis=0, return_inverse=True)
@@ -113,7 +123,7 @@ def _split_into_pieces(clustering: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _counts_and_moments(prepared: Prepared, piece_of: np.ndarray) -> dict[str, np.ndarray]:
-    # For each piece, its instances of each group (G, K), its centroid (G, d) and its inertia (G,).
+    """For each piece, its instances of each group (G, K), its centroid (G, d) and its inertia (G,)."""
     n_pieces = int(piece_of.max()) + 1
     centroids, inertia = geometry.moments_by_label(prepared.X, piece_of, n_pieces)
     counts = np.zeros((n_pieces, len(prepared.group_names)), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The plan of a run: inputs and parameters of each file that the run makes. Snakemake runs the rules, which read the plan.
+"""The plan of a run, which gives the rules of Snakemake their inputs and parameters.
 
 ``wildcards`` are Snakemake's. Their attributes are the parts of a path, named as in :mod:`clusterlets.grid.paths`.
 """
@@ -25,13 +25,16 @@ _SOURCE_KEYS = ("path", "command", "conda")
 
 
 class Plan:
-    """The plan of a checked configuration. The rules read its attributes.
+    """The plan of a checked configuration. The rules read these attributes:
 
-    ``variant_folders`` maps each folder of cells to the name of its variant, which is empty for the grid itself. ``settings``
-    maps each of these folders to its configuration, and ``data_folders`` lists the folders that have their own tables.
-    ``entries`` maps the name of each method to where it comes from, in the format that jobs read; ``methods`` maps it to the
-    class. ``matchers`` are the names of the methods that join clusterlets, and ``user_tables`` the ids of the user's own
-    tables. ``limits`` is the time and memory that a fit may take, as JSON.
+    - ``variant_folders``: the variant of each folder of cells; an empty name stands for the grid itself
+    - ``settings``: the configuration of each of these folders
+    - ``data_folders``: those of these folders that have their own tables
+    - ``entries``: for each method, the entry that jobs load it from
+    - ``methods``: the class of each method
+    - ``matchers``: the names of the methods that join clusterlets
+    - ``user_tables``: the ids of the user's own tables
+    - ``limits``: the time and memory that a fit may take, as JSON
     """
 
     def __init__(self, config: Mapping):
@@ -61,8 +64,8 @@ class Plan:
         }
 
     def user_tables_constraint(self) -> str:
-        """A regular expression that matches the ids of the user's own tables, and nothing if there are none."""
-        return _any_of(self.user_tables) or "(?!)"
+        """A regular expression that matches only the ids of the user's own tables."""
+        return _any_of(self.user_tables) or "(?!)"  # "(?!)" matches nothing
 
     # ---- cells -------------------------------------------------------------------------------------------------------
 
@@ -89,7 +92,7 @@ class Plan:
         return self.config["grids"][wildcards.method]["starts"]
 
     def method_entry(self, wildcards: Any) -> str:
-        """Where a cell's method comes from, as JSON."""
+        """The entry that a cell's method is loaded from, as JSON."""
         return json.dumps(self.entries[wildcards.method])
 
     def method_settings(self, wildcards: Any) -> str:
@@ -102,13 +105,12 @@ class Plan:
         return self.settings[wildcards.place]["deviation"]
 
     def exceeded_limits(self, pattern: str) -> Callable[[Any], str]:
-        """A function from wildcards to the value of :func:`clusterlets.grid.crossed_limits.exceeded_limits` for the cell.
+        """A function from wildcards to the limits that the cell must be rerun with, or to "" if its fits exceeded none.
 
-        ``pattern`` is the path of the cell's file, with wildcards. The function's value is a parameter of the rule, so a
-        cell in which a fit exceeded a limit runs again when the limits change.
+        ``pattern`` is the path of the cell's file, with wildcards. See :func:`clusterlets.grid.crossed_limits.exceeded_limits`.
         """
 
-        # The path comes from the wildcards, because Snakemake ignores a change in a parameter that depends on the output.
+        # A function of the wildcards: Snakemake ignores changes of a parameter that is a function of the output.
         def limits_to_rerun_with(wildcards: Any) -> str:
             return exceeded_limits(pattern.format(**_parts(wildcards)), self.limits)
 
@@ -117,7 +119,7 @@ class Plan:
     # ---- inputs ------------------------------------------------------------------------------------------------------
 
     def score_inputs(self, wildcards: Any) -> dict[str, str]:
-        """The files that a cell is scored from: the clusters of its method or, for a matcher, the clusterlets to join."""
+        """The files that a cell is scored from, by the name of the rule's input."""
         cell = self.cell(wildcards)
         base = wildcards.place if wildcards.place in self.data_folders else self.results
         inputs = {"geometry": paths.GEOMETRY.format(base=base, dataset=cell.dataset)}
@@ -128,15 +130,15 @@ class Plan:
         return inputs | {kind: self._block_path(kind, cell, base) for kind in kinds}
 
     def run_files(self, wildcards: Any) -> list[str]:
-        """The files of all cells of the grid or of a variant, which may share some of the grid's cells."""
+        """The files of all cells of the grid or of a variant. A variant shares the cells that its change does not affect."""
         return variants.paths(self.config, self.variant_of(wildcards))
 
     def plain_costs(self, wildcards: Any) -> list[str]:
-        """The files with the costs of plain k-means on the tables of a folder of cells, for every configured k."""
+        """The files with the costs of plain k-means, for every table and k of a folder of cells."""
         return list(variants.plain_cost_paths(self.config, self.variant_of(wildcards)).values())
 
     def variant_of(self, wildcards: Any) -> str:
-        """The name of the variant that a folder of cells belongs to; empty for the grid itself."""
+        """The name of the variant of a folder of cells; empty for the grid itself."""
         return self.variant_folders[wildcards.place]
 
     def folder_settings(self, wildcards: Any) -> str:
@@ -191,25 +193,23 @@ class Plan:
     def edited_raw_files(self, wildcards: Any) -> str:
         """A message that names the raw files of a table that were edited after fetching, or "" if there are none.
 
-        Their content is compared with the receipt, because a time stamp would miss an older file that replaced a newer one.
-        The value is a parameter of a rule: a change makes Snakemake run the step that reports edited files and sets them aside.
+        The message is a parameter of a rule. If it changes, Snakemake runs the step that reports the files and renames them.
+        Hashes are compared with the receipt, because time stamps would miss an older file that replaced a newer one.
         """
         return _edited_files(self.receipt(wildcards))
 
     def is_cacheable(self, wildcards: Any) -> bool:
-        """Whether a job's parameters describe everything that it depends on, so that Snakemake may cache its results.
-
-        For a user's table, the parameters include its hash. For other tables, they suffice if the SHA-256 of the raw files is
-        the expected one. For a method that is a command, they never suffice, because they do not describe the programs it runs.
-        """
+        """Whether a job's parameters describe everything that it depends on, so that Snakemake may cache its results."""
         parts = _parts(wildcards)
-        table, method = self.config["tables"][parts["dataset"]], self.entries.get(parts.get("method", ""), {})
-        if "command" in method:
-            return False
-        return "path" in table or json.loads(Path(_receipt(table["name"])).read_text(encoding="utf-8"))["sha256_matches"]
+        if "command" in self.entries.get(parts.get("method", ""), {}):
+            return False  # the parameters do not describe the programs that the command runs
+        table = self.config["tables"][parts["dataset"]]
+        if "path" in table:
+            return True  # the hash of a user's table is a parameter
+        return json.loads(Path(_receipt(table["name"])).read_text(encoding="utf-8"))["sha256_matches"]
 
     def seconds_per_job(self) -> dict[str, dict[str, float]]:
-        """Estimated CPU seconds of a job, by rule and dataset. Omits users' tables, because their rows are not counted yet."""
+        """Estimated CPU seconds of a job, by rule and dataset. Users' tables are omitted: their rows are not counted yet."""
         seconds_by_rule: dict[str, dict[str, float]] = defaultdict(dict)
         for dataset, table in self.config["tables"].items():
             if dataset not in self.user_tables:
@@ -221,7 +221,7 @@ class Plan:
     # ---- fingerprints ------------------------------------------------------------------------------------------------
 
     def fetch_fingerprint(self, wildcards: Any) -> str:
-        """Fingerprint of fetching a dataset. It includes no library, because libraries do not change what is downloaded."""
+        """Fingerprint of fetching a dataset. It includes no libraries, because they do not change what is downloaded."""
         return step_fingerprints.dataset_fingerprint("fetching", wildcards.dataset, libraries=())
 
     def prepare_fingerprint(self, wildcards: Any) -> str:
@@ -229,10 +229,7 @@ class Plan:
         return step_fingerprints.dataset_fingerprint("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
 
     def method_fingerprint(self, step: str) -> Callable[[Any], str]:
-        """A function from wildcards to the fingerprint of ``step``, which runs the method that the wildcards name.
-
-        The fingerprint includes the file and libraries of this method, but of no other.
-        """
+        """A function from wildcards to the fingerprint of ``step``, with the file and libraries of the wildcards' method."""
 
         def fingerprint_of(wildcards: Any) -> str:
             method = wildcards.method
@@ -248,7 +245,7 @@ class Plan:
         return fingerprint_of
 
     def recovery_fingerprint(self) -> str:
-        """Fingerprint of the step that recovers clusters. It includes all matchers, because the step runs them again."""
+        """Fingerprint of the step that recovers clusters, with all matchers, because the step runs them again."""
         matchers = sorted(self.matchers)
         return step_fingerprints.step_fingerprint(
             "steps.recovery",
@@ -258,7 +255,7 @@ class Plan:
         )
 
     def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
-        """The first 16 digits of every rule's fingerprint; of a rule that depends on method or dataset, one entry for each.
+        """The first 16 digits of the fingerprints of all rules. A rule that depends on method or dataset has an entry for each.
 
         ``codes`` maps each rule to its parameter ``code``: a fingerprint, or a function of the wildcards.
         """
@@ -276,25 +273,24 @@ class Plan:
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
     def _modules(self, names: list[str]) -> list[str]:
-        """The modules of this package that define these methods. They are listed because no import statement names them."""
+        """The modules of this package that define these methods. No import statement names them."""
         built_in = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
         programs = [PROGRAM] if any("command" in self.entries[name] for name in names) else []
         return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in built_in), *programs]
 
     def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The files of these methods that are the user's own."""
         grids = [self.config["grids"][name] for name in names]
         return tuple(path for grid in grids for path in (*([grid["path"]] if "path" in grid else []), *grid.get("files", [])))
 
     def user_files(self) -> str:
-        """SHA-256 of every file that belongs to a method of the user's own: by path, as JSON."""
+        """SHA-256 of every file of the user's own methods, by path, as JSON."""
         return json.dumps({path: _hash_of_file(path) for path in self._user_files(self.methods)}, sort_keys=True)
 
 
 def results_settings(settings: Mapping) -> str:
-    """The settings that results depend on, as JSON. Keys are sorted, because ``--config`` changes their order.
+    """The settings that results depend on, as JSON: all but the address of the mirror.
 
-    ``mirror`` is left out, because results do not depend on where the raw files were downloaded from.
+    Keys are sorted, because ``--config`` changes their order.
     """
     return json.dumps({key: settings[key] for key in sorted(settings) if key != "mirror"})
 
@@ -304,7 +300,7 @@ def _receipt(dataset: str) -> str:
 
 
 def _parts(wildcards: Any) -> dict[str, str]:
-    """Wildcards as a mapping by name. Snakemake's are a list that has attributes and the method ``items``."""
+    """Wildcards by name. Snakemake's are a list that has the method ``items``; others are a namespace."""
     return dict(wildcards.items()) if hasattr(wildcards, "items") else vars(wildcards)
 
 
@@ -322,11 +318,11 @@ def _hash_of_file(path: str) -> str:
 
 @functools.cache
 def _edited_files(receipt: str) -> str:
-    """A message that names the files whose hash is not that in the receipt, or "". Only the step reports a damaged receipt."""
+    """A message that names the files whose hash is not the one in the receipt, or ""."""
     try:
         entries = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
         digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in entries.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # a missing or damaged receipt: the step reports it
         return ""
     edited = [str(path) for path, digest in digests.items() if path.is_file() and _hash_of_file(str(path)) != digest]
     return f"{', '.join(edited)} edited after fetching" if edited else ""

@@ -1,4 +1,4 @@
-"""Checks before a run: that its paths are supported and its folders writable, and that no killed run left locks."""
+"""What happens before a run: checks of its paths and folders, and the removal of locks that killed runs left."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ from typing import TextIO
 
 from clusterlets.errors import ClusterletsError
 
-_MIN_FREE_BYTES = 100e6  # a disk with less counts as nearly full; this is room for the labels of many cells of a large table
+_MIN_FREE_BYTES = 100e6  # a disk with less counts as nearly full
 
 
 def check_paths(checkout: str, module_moves_files: bool) -> None:
@@ -56,13 +56,13 @@ def _nearest_existing(folder: str | os.PathLike) -> Path:
 def remove_locks(state: Path) -> TextIO | None:
     """Remove the locks that killed runs left in Snakemake's folder ``state``, and mark the folder as in use.
 
-    A lock of Snakemake is a file that names no owner. So each run also holds a lock of the kernel on the file ``alive``, which
-    ends with the run's process. A run that gets this lock exclusively is alone in the folder, so Snakemake's locks there are
-    stale, and it removes them. It keeps them if another run is alive. It also keeps them if the folder was used on another
-    machine, because on some shared file systems machines do not see each other's kernel locks.
+    A lock of Snakemake is a file that names no owner. So each run also holds a kernel lock on the file ``alive``, which ends
+    with its process. A run that gets the kernel lock exclusively is alone in the folder, so it removes Snakemake's locks. It
+    keeps them if the folder was used on another machine, because on some shared file systems machines do not see each other's
+    kernel locks.
 
-    Keep the returned file open during the run, because it holds the kernel lock. Returns None if the folder cannot be written
-    or locked.
+    The returned file holds the kernel lock, so keep it open during the run. It is None if the folder cannot be written or
+    locked.
     """
     try:
         state.mkdir(exist_ok=True)
@@ -75,10 +75,10 @@ def remove_locks(state: Path) -> TextIO | None:
         print(*this_machine, file=alive, flush=True)
     try:
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except OSError:  # another run is alive
         pass
     else:
-        # Containers on one machine differ in name, and a reboot changes the boot id, so one word in common is enough.
+        # One word in common is enough: containers on one machine differ in name, and a reboot changes the boot id.
         if all(set(this_machine).intersection(machine) for machine in machines if machine):
             shutil.rmtree(state / "locks", ignore_errors=True)
     try:
@@ -90,6 +90,6 @@ def remove_locks(state: Path) -> TextIO | None:
 
 
 def _machine() -> list[str]:
-    """Words that identify this machine: its name, and the boot id of its kernel, which containers on the machine share."""
+    """Words that identify this machine: its name and the boot id of its kernel. Containers on a machine share the boot id."""
     boot = Path("/proc/sys/kernel/random/boot_id")  # Linux only
     return [*platform.node().split(), *(boot.read_text(encoding="utf-8").split() if boot.is_file() else [])]

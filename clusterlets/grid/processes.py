@@ -1,8 +1,10 @@
 """Processes that end with the run that started them, even if the run is killed.
 
-A run is a process of Snakemake, which holds a pipe open: its lifeline. The system closes this pipe when the run ends, even by
-SIGKILL. Each step has a guard, a small process that watches the lifeline and ends the step. This needs Linux. On other
-systems a step continues to its end after its run was killed, and so do programs that a fit left in the background.
+A run is a process of Snakemake. It holds a pipe open, its lifeline, which the operating system closes when the run ends. Each
+step has a guard: a small process that watches the lifeline and ends the step.
+
+This needs Linux. On other systems, the steps of a killed run continue to their end, and so do programs that a fit left in the
+background.
 """
 
 import ctypes
@@ -14,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 _LIFELINE = "CLUSTERLETS_LIFELINE"
 _GRACE_PERIOD = 10  # seconds that a step has to remove its temporary files
@@ -21,12 +24,12 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # from linux/prctl.h
 
 
 def open_lifeline() -> Callable[[], None]:
-    """Let the steps that this process starts end together with it. The returned function ends them at once."""
-    read_end, write_end = os.pipe()  # Programs do not inherit these ends, so none can hold the pipe open.
+    """Let the steps that this process starts end together with it. The returned function ends them earlier."""
+    read_end, write_end = os.pipe()  # other programs do not inherit these ends, so they cannot hold the pipe open
     os.environ[_LIFELINE] = f"{os.getpid()}:{read_end}:{_pid_namespace()}"
 
     def close() -> None:
-        with suppress(OSError):  # it is closed already
+        with suppress(OSError):  # already closed
             os.close(write_end)
 
     return close
@@ -35,30 +38,34 @@ def open_lifeline() -> Callable[[], None]:
 def end_with_run() -> None:
     """Let a guard end this process, by SIGTERM and then by SIGKILL, when the run that started it ends.
 
-    Does nothing if no run started this process. Forks the guard, so it must be called before anything starts a thread.
+    Does nothing if no run started this process. Must be called before any thread starts, because the guard is a fork.
     """
     lifeline_address, _, namespace = os.environ.get(_LIFELINE, "").rpartition(":")
-    if not namespace or namespace != _pid_namespace():  # a run on another machine or in another container cannot be watched
+    if not namespace or namespace != _pid_namespace():  # the run is on another machine or in another container
         return
     run_pid, descriptor = lifeline_address.split(":")
     try:
         lifeline = os.open(f"/proc/{run_pid}/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK)
-    except PermissionError:  # the run's process may not be inspected, so it cannot be watched
+    except PermissionError:  # this user may not watch the run's process
         return
     except OSError:
         sys.exit("The run that started this step has ended.")
     step_pid = os.getpid()
-    if os.fork():
-        os.close(lifeline)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C, which lets Python remove temporary files
-        return
+    if os.fork() == 0:
+        _guard(step_pid, lifeline)
+    os.close(lifeline)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as for Ctrl-C: Python removes temporary files
+
+
+def _guard(step_pid: int, lifeline: int) -> NoReturn:
+    """Wait in this process until the lifeline is closed, and then end the step."""
     os.setsid()  # a signal to the step's process group must not end its guard
     end_with_parent()
     null_device = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # a reader of the step's output must not wait for the guard
+    for stream in (0, 1, 2):  # otherwise a reader of the step's output would wait for the guard
         os.dup2(null_device, stream)
     poller = select.poll()
-    poller.register(lifeline, 0)  # 0: wait for nothing but the end of the pipe
+    poller.register(lifeline, 0)  # 0: wait only for the end of the pipe
     poller.poll()
     for signum in (signal.SIGTERM, signal.SIGKILL):
         if os.getppid() == step_pid:
@@ -68,18 +75,18 @@ def end_with_run() -> None:
 
 
 def end_with_parent() -> None:
-    """Let the system end this process when its parent ends. Does nothing on systems other than Linux."""
+    """Let the operating system end this process when its parent ends. Linux only."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parents end, so that :func:`end_descendants` finds them. Linux only."""
+    """Let this process become the parent of all its orphaned descendants. Linux only."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_descendants() -> None:
-    """End and reap all children of this process and, after :func:`adopt_orphans`, all further descendants. Linux only."""
-    with suppress(PermissionError):  # a child that now runs as another user
+    """End the children of this process and, after :func:`adopt_orphans`, their descendants. Linux only."""
+    with suppress(PermissionError):  # a child runs as another user
         while children := _children():
             for child in children:
                 os.kill(child, signal.SIGKILL)
@@ -100,7 +107,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _pid_namespace() -> str:
-    """A string without colons that identifies the PID namespace and the boot of its machine; empty without /proc."""
+    """Identifies the PID namespace on this machine since its last boot, without colons; empty if there is no /proc."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{os.readlink('/proc/self/ns/pid')}".replace(":", "")

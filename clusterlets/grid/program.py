@@ -19,9 +19,9 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import as_text
 from clusterlets.methods import Method
 
-# A name in braces. After a dollar sign it is not a placeholder but a shell variable.
+# A name in braces. After a dollar sign it is a shell variable and no placeholder.
 _PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
-# Other braces without a space, such as {} or {0}. Python, a shell or a program may replace them; this module does not.
+# Other braces without a space, such as {} or {0}. They look like placeholders, but nothing would replace them.
 _OTHER_BRACES = re.compile(r"(?<!\$)\{(?![A-Za-z][A-Za-z0-9_]*\})[^\s{}]*\}")
 _BRACES_ADVICE = "Braces that are the program's own need a space, as in { print }; others belong in a script"
 # The placeholders that every command may have.
@@ -76,7 +76,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
 
 
 def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the braces of a command and with its parameters: one message per fault."""
+    """One message for each fault in the braces of a command or in its parameters."""
     placeholders = [name for _, name in _PLACEHOLDER.findall(command)]
     for name in parameters:
         if name in _BUILT_IN:
@@ -100,31 +100,40 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fill(command: str, values: Mapping[str, Any]) -> str:
-    """Replace all placeholders of a command. Raises ClusterletsError if the shell would not read some value as one word."""
+    """Replace the placeholders of a command. Raises ClusterletsError if the shell would not read a value as one word."""
     words = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
-
-    def fill(line: str, quote: Callable[[str], str]) -> str:
-        return _PLACEHOLDER.sub(lambda match: match[0] if match[1] or match[2] not in words else quote(words[match[2]]), line)
-
     unsafe = [name for _, name in _PLACEHOLDER.findall(command) if name in words and shlex.quote(words[name]) != words[name]]
-    if unsafe:
-        try:
-            values_are_words = shlex.split(fill(command, shlex.quote)) == [fill(word, str) for word in shlex.split(command)]
-        except ValueError:  # a quote is not closed
-            values_are_words = False
-        if not values_are_words:
-            raise ClusterletsError(
-                f"command: the shell would not read {words[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
-                "quoted, so leave out the quotes around it"
-            )
-    return fill(command, shlex.quote)
+    if unsafe and not _keeps_words_whole(command, words):
+        raise ClusterletsError(
+            f"command: the shell would not read {words[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
+            "quoted, so leave out the quotes around it"
+        )
+    return _substitute(command, words, shlex.quote)
+
+
+def _keeps_words_whole(command: str, words: Mapping[str, str]) -> bool:
+    """Whether the shell splits the filled command into the same words as the command with its placeholders."""
+    try:
+        filled = shlex.split(_substitute(command, words, shlex.quote))
+        return filled == [_substitute(word, words) for word in shlex.split(command)]
+    except ValueError:  # a quote is not closed
+        return False
+
+
+def _substitute(text: str, words: Mapping[str, str], quote: Callable[[str], str] = str) -> str:
+    """Replace the placeholders in a text. Names that are not in ``words`` stay."""
+
+    def replacement(match: re.Match) -> str:
+        dollar, name = match.groups()
+        return match[0] if dollar or name not in words else quote(words[name])
+
+    return _PLACEHOLDER.sub(replacement, text)
 
 
 def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
     with path.open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*(f"x{feature + 1}" for feature in range(X.shape[1])), "sensitive"])
-        # Python writes floats with all their digits, and independently of the locale.
         writer.writerows([*row, group] for row, group in zip(X.tolist(), groups.tolist(), strict=True))
 
 
@@ -142,9 +151,9 @@ def _run(command: list[str]) -> None:
 
 
 def _forward_output(pipe: int, process: subprocess.Popen) -> bytes:
-    """Copy what a program writes to a pipe to standard error, and return the last :data:`_PIPE_SIZE` bytes.
+    """Copy what a program writes to a pipe to standard error until the program ends. Returns the last bytes of it.
 
-    Ends when the program ends, even if other programs that it started still hold the pipe open.
+    Programs in the background may hold the pipe open longer, so the end of the pipe alone would not do.
     """
     content, has_ended = b"", False
     while not has_ended:

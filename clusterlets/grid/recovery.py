@@ -1,7 +1,7 @@
-"""The clusters of any run of the grid, recovered from the files that the workflow keeps.
+"""Recover the clusters of any run of the grid from the files that the workflow keeps.
 
-Nothing is clustered again. For methods that cluster instances, the workflow keeps the clusters themselves. For matchers it
-keeps the clusterlets; matching these again with the same random stream gives the clusters that were scored.
+For a method that clusters instances, the workflow keeps the clusters. For a matcher it keeps the clusterlets, and matching
+these again with the same random stream gives the same clusters.
 """
 
 import os
@@ -28,7 +28,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the grid. ``method`` is the method's name in the configuration, ``name`` that of its output in the results."""
+    """One run of the grid. ``method`` is a name in the configuration, and ``name`` the name of its output in the results."""
 
     dataset: str
     method: str
@@ -85,7 +85,7 @@ class Clusters:
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         expected = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
-        # A value that is not a number becomes NaN, so it differs from every value.
+        # What is not a number becomes NaN, which differs from every value.
         row_values = {name: number(str(row.get(name, ""))) for name in expected}
         if not all(isclose(row_values[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in expected.items()):
             raise ClusterletsError(
@@ -97,26 +97,22 @@ class Clusters:
 class IntermediateFiles:
     """The files that the workflow keeps in the folder ``results`` for the configuration ``config``.
 
-    Error messages show the ``snakemake`` command that makes a missing file; ``snakemake_options`` are added to this command.
+    If a file is missing, the error message shows the command that makes it: ``snakemake``, with ``snakemake_options``.
     """
 
     def __init__(self, config: Mapping, results: str, snakemake_options: str = ""):
         self._config, self._results, self._snakemake_options = config, results, snakemake_options
 
     def cell(self, run: Run) -> str:
-        """File of the run's cell, which is also the target to request from Snakemake."""
+        """The file of the run's cell."""
         return f"{self._results}/{run.cell(self._block(run)).path}"
 
     def remedy(self, path: str | os.PathLike, run: Run) -> str:
-        """A sentence that says how to make a file of the run.
-
-        If the run's cell is missing, the command requests the cell, which makes its other files too. Otherwise it requests the
-        file itself.
-        """
+        """A sentence that says how to make a file of the run."""
         cell = self.cell(run)
         if cell not in {f"{self._results}/{configured.path}" for configured in cells(self._config)}:
             return "The configured grid has no such run: add its k and parameters to the configuration, and run the workflow."
-        target = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)
+        target = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)  # making the cell also makes the file
         return f"This makes it:\n  snakemake --cores 2 {target}{self._snakemake_options}"
 
     def clusters(self, run: Run) -> Clusters:
@@ -134,7 +130,7 @@ class IntermediateFiles:
         fronts = SeedBlock.load(self._path("partitions", run)) if "partitions" in needs else None
         grid, base_seed = self._config["grids"][run.method], self._config["base_seed"]
         settings = {name: self._config[key] for name, key in grid["settings"].items()}
-        matchings = match(
+        ((_, matching),) = match(
             cast(type[Matcher], load({"name": run.method, **grid})),
             run.dataset,
             run.k,
@@ -145,7 +141,6 @@ class IntermediateFiles:
             SeedBlock.load(self._path("pieces", run)),
             fronts,
         )
-        ((_, matching),) = matchings
         if matching.status != OK:
             raise ClusterletsError(f"This run has no clusters: it is {matching.status}, see {self.cell(run)}.")
         return Clusters(matching.result, counts, labels)

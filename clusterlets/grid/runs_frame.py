@@ -8,15 +8,15 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_table import COLUMNS, TEXT
 from clusterlets.storage import check_checksum, write_text
 
-# Only empty fields count as missing, because a dataset may be called "null", and a group "NA".
+# By default pandas would also take "null" and "NA" for missing, which a dataset or a group may be called.
 _ONLY_EMPTY_IS_MISSING = {"keep_default_na": False, "na_values": [""]}
 NUMBERS = [column for column in COLUMNS if column not in TEXT]
 
 
 def read_runs(path: str | os.PathLike) -> pd.DataFrame:
-    """Read ``results/runs.csv``. Columns are text or floats; a number column without values becomes a column of NaN.
+    """Read ``results/runs.csv``. Columns are text or floats.
 
-    The file is checked against the SHA-256 file beside it, if there is one. A damaged file is removed, and the error names it.
+    If there is a file with its SHA-256 beside it, the two are compared. A damaged file is removed, and the error names it.
     """
     check_checksum(path)
     runs = pd.read_csv(path, dtype=dict.fromkeys(TEXT, object), float_precision="round_trip", **_ONLY_EMPTY_IS_MISSING)
@@ -27,7 +27,7 @@ def read_runs(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_lines(path: str | os.PathLike) -> pd.DataFrame:
-    """Read a tidy table other than the runs. Names stay text even if they look like numbers; only empty fields are missing."""
+    """Read a table other than the runs. Names stay text even if they look like numbers."""
     text_columns = dict.fromkeys(("dataset", "method", "matcher", "group"), object)
     return pd.read_csv(path, dtype=text_columns, float_precision="round_trip", **_ONLY_EMPTY_IS_MISSING)
 
@@ -38,5 +38,5 @@ def read_lines_if_any(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def write_csv(path: str | os.PathLike, frame: pd.DataFrame) -> None:
-    """Write a table as CSV without its index, with the same bytes on every system."""
+    """Write a table as CSV without its index."""
     write_text(path, frame.to_csv(index=False, lineterminator="\n"))

@@ -1,4 +1,4 @@
-"""The columns of ``results/runs.csv``, and reading and writing its rows: all runs in one file, or one small file per cell."""
+"""The columns of ``results/runs.csv``, and functions that read and write its rows, for all runs or for one cell."""
 
 import csv
 import io
@@ -73,27 +73,27 @@ TABLE: tuple[Column | Score, ...] = (*_FIRST_COLUMNS, *OF_PAPER, _PARAMETERS_COL
 COLUMNS = tuple(column.name for column in TABLE)
 TEXT = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
 
-# The parameters that the paper varies, with their types. They have columns of their own.
+# The parameters that have a column of their own, because the paper varies them.
 _PAPER_PARAMETERS = {"hops": int, "omega": float}
 
 
 def parameter_columns(parameters: Mapping[str, Value]) -> dict[str, object]:
-    """The columns of a run that hold its parameters: hops and omega if the method has them, and all parameters as text."""
+    """The columns with a run's parameters: hops and omega if the method has them, and all parameters as text."""
     numbers = {name: number_type(parameters[name]) for name, number_type in _PAPER_PARAMETERS.items() if name in parameters}
     return {**numbers, "parameters": format_parameters(parameters)}
 
 
 def write_cell(path: str, rows: Iterable[Mapping]) -> None:
-    """Write the rows of a cell to its file, below a line with the cell's name and a hash of the rows."""
+    """Write the rows of a cell to its file. The first line holds the cell's name and a hash of the rows."""
     save_text(path, csv_text(rows, COLUMNS))
 
 
 def read_cell(path: str) -> list[dict[str, str]]:
-    """Read the rows of a cell as text, so numbers keep their digits. A damaged file is removed, and the error names it."""
+    """Read the rows of a cell as text, so that numbers keep their digits. A damaged file is removed, and the error names it."""
     return list(csv.DictReader(io.StringIO(load_text(path), newline="")))
 
 
 def write_runs(path: str, rows: Iterable[Mapping]) -> None:
-    """Write all runs as one CSV file for users, with a file that holds its SHA-256 beside it."""
+    """Write all runs as one CSV file, and its SHA-256 to a file beside it."""
     write_text(path, csv_text(rows, COLUMNS))
     write_checksum(path)

@@ -1,4 +1,4 @@
-"""Score the runs of a cell: each output of its method, for each seed, becomes a row of results."""
+"""Score the runs of a cell. Each output of its method becomes one row of results for each seed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,22 +21,22 @@ from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 
-#: The value of the column ``method`` for every matcher. The column ``matcher`` names the matcher.
+#: The value of the column ``method`` for every matcher.
 CLUSTERLETS = "Clusterlets"
 
 
 def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) -> dict:
-    """The columns of a row that identify an output of a method by its name, k and parameters."""
+    """The columns of a row that name the method's output and its configuration."""
     names = {"method": CLUSTERLETS, "matcher": name} if issubclass(method, Matcher) else {"method": name}
     return {**names, "k": k, **parameter_columns(parameters)}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run, which is one output of a method for one seed.
+    """The outcome of one run, that is, of one output of a method for one seed.
 
-    If there is a clustering, ``arrays`` are the arrays of its pieces. ``columns`` are the columns of the row that are not
-    computed from these arrays.
+    ``arrays`` are the arrays of the clustering's pieces, or None if there is no clustering. ``columns`` are scores and counts
+    that cannot be computed from these arrays.
     """
 
     name: str
@@ -76,16 +76,17 @@ def cluster_outcomes(
 
     ``groups`` maps the name of each group to its size.
     """
+    score_names = [score.name for score in instances.SCORES]
     for name in method.names_in_results():
         for seed in seeds:
             status, note = pieces.status_of(seed)
-            if status == OK:
-                arrays = dict(pieces.values[f"{name}/{seed}"])
-                score_names = [score.name for score in instances.SCORES]
-                scores = dict(zip(score_names, arrays.pop("of_instances").tolist(), strict=True))
-                yield Outcome(name, seed, OK, "; ".join(filter(None, (note, _note_on_small_groups(k, groups)))), arrays, scores)
-            else:
+            if status != OK:
                 yield Outcome(name, seed, status, note)
+                continue
+            arrays = dict(pieces.values[f"{name}/{seed}"])
+            scores = dict(zip(score_names, arrays.pop("of_instances").tolist(), strict=True))
+            notes = filter(None, (note, _note_on_small_groups(k, groups)))
+            yield Outcome(name, seed, OK, "; ".join(notes), arrays, scores)
 
 
 def matching_outcomes(
@@ -98,10 +99,10 @@ def matching_outcomes(
     table: Prepared,
     groups: Mapping[str, int],
 ) -> Iterator[Outcome]:
-    """The outcomes of a matcher. ``matchings`` holds the fit of each seed, as :func:`match` yields it.
+    """The outcomes of a matcher, from the fit of each seed that :func:`match` yields.
 
-    ``pieces``, ``distances`` and ``labels`` describe the clusterlets of the ``table``, as earlier steps wrote them. ``groups``
-    maps the name of each group to its size.
+    ``pieces``, ``distances`` and ``labels`` describe the clusterlets, as earlier steps wrote them. ``groups`` maps the name of
+    each group to its size.
     """
     for seed, fit in matchings:
         if pieces.status != OK:
@@ -110,15 +111,15 @@ def matching_outcomes(
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
         note = fit.note or _note_on_clusterlets(clusterlets, k, groups)
         columns: dict[str, float] = {"n_clusterlets": len(clusterlets)}
-        if fit.status == OK:
-            seed_sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
-            arrays = {"membership": fit.result, **pieces.values[str(seed)], "sums": seed_sums["sums"]}
-            columns |= evaluate(SCORES, JoinedClusterlets(fit.result, clusterlets.centroids))
-            clustered = _instances_of(table, piece_of, clusterlets, fit.result, seed_sums["sample"], seed_sums["row_sums"])
-            columns |= evaluate(SCORES, clustered)
-            yield Outcome(method.name, seed, OK, note, arrays, columns)
-        else:
+        if fit.status != OK:
             yield Outcome(method.name, seed, fit.status, note, columns=columns)
+            continue
+        seed_sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
+        arrays = {"membership": fit.result, **pieces.values[str(seed)], "sums": seed_sums["sums"]}
+        columns |= evaluate(SCORES, JoinedClusterlets(fit.result, clusterlets.centroids))
+        clustered = _instances_of(table, piece_of, clusterlets, fit.result, seed_sums["sample"], seed_sums["row_sums"])
+        columns |= evaluate(SCORES, clustered)
+        yield Outcome(method.name, seed, OK, note, arrays, columns)
 
 
 def match(
@@ -132,9 +133,9 @@ def match(
     pieces: SeedBlock,
     partitions: SeedBlock | None,
 ) -> Iterator[tuple[int, Fit]]:
-    """Run a matcher on the clusterlets of every seed. Yields the seed, and a fit whose result is the membership (C, N).
+    """Run a matcher on the clusterlets of every seed. Yields each seed with a fit, whose result is the membership (C, N).
 
-    ``partitions`` holds the Pareto fronts, for a matcher that needs them.
+    ``partitions`` holds the Pareto fronts that the matcher C needs.
     """
     status, note = pieces.status, pieces.note
     if status == OK:
@@ -149,7 +150,7 @@ def match(
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
         source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
-            # Imported by name: an import statement would add the module to the fingerprints of all matchers, not only of C.
+            # Imported by name: an import statement would add the module to the fingerprints of all matchers.
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
         return _check_membership(method().match(clusterlets, source, **parameters), len(clusterlets))
 
@@ -178,13 +179,13 @@ def _instances_of(
     sample: np.ndarray,
     row_sums: np.ndarray,
 ) -> Instances:
-    """The instances in a matcher's clusters, with silhouettes unless the clusters overlap.
+    """The instances in a matcher's clusters, with the silhouettes of the rows ``sample`` (m,) unless the clusters overlap.
 
-    The silhouettes are those of the rows ``sample`` (m,), from their sums of distances to each clusterlet, ``row_sums`` (N, m).
+    ``row_sums`` (N, m) holds the sums of distances from these rows to each clusterlet.
     """
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
     labels = labels_of_pieces(table.X, piece_of, membership, centres)
-    # Shared rows have the label of the nearest centre. This splits clusterlets, but row_sums are sums over whole ones.
+    # A row in several clusters gets the label of the nearest centre. This splits clusterlets, and row_sums are for whole ones.
     if (membership.sum(axis=0) != 1).any():
         return Instances(table.X, table.groups, labels, centres)
     cluster_sums = np.stack([row_sums[cluster].sum(axis=0) for cluster in membership])
@@ -193,13 +194,13 @@ def _instances_of(
 
 
 def _note_on_clusterlets(clusterlets: Clusterlets, k: int, groups: Mapping[str, int]) -> str:
-    """A note on the groups that have fewer clusterlets than k, because they have fewer distinct instances; "" if none has."""
+    """A note on the groups with fewer than k clusterlets, or "" if there are none."""
     counts = np.bincount(clusterlets.group, minlength=len(groups))
     too_few = [f"{name}: {count} clusterlets" for name, count in zip(groups, counts, strict=True) if count < k]
     return f"fewer distinct instances than k ({'; '.join(too_few)})" if too_few else ""
 
 
 def _note_on_small_groups(k: int, groups: Mapping[str, int]) -> str:
-    """A note on the groups that are too small to be in every cluster; "" if there are none."""
+    """A note on the groups with fewer than k instances, or "" if there are none."""
     too_small = [f"{name}: {size}" for name, size in groups.items() if size < k]
     return f"fewer instances than k, so some clusters lack the group ({'; '.join(too_small)})" if too_small else ""

@@ -1,6 +1,6 @@
-"""The fingerprint of each kind of step: its modules, the libraries that it computes with, and its data files.
+"""The fingerprint of each kind of step: of its modules, the libraries that it computes with, and its data files.
 
-Cached, because a thousand jobs share a few fingerprints.
+The functions are cached, because a thousand jobs share a few fingerprints.
 """
 
 import functools
@@ -11,7 +11,7 @@ from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint
 
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
-# Every step is run by the command line, through a script that the shell prefix of the rules calls.
+# The rules call this script, which runs every step by the command line.
 _RUNNER, _SCRIPT = "__main__", "../workflow/step.py"
 
 
@@ -23,13 +23,13 @@ def step_fingerprint(
     user_files: tuple[str, ...] = (),
     further_parts: tuple[str, ...] = (),
 ) -> str:
-    """Fingerprint of what a step depends on other than its inputs and options: see :func:`fingerprints.fingerprint`."""
+    """Fingerprint of a step: see :func:`clusterlets.grid.fingerprints.fingerprint`."""
     return fingerprint((_RUNNER, *modules), locked_versions(LOCK, libraries), (_SCRIPT, *files), user_files, further_parts)
 
 
 @functools.cache
 def dataset_fingerprint(step: str, name: str, libraries: tuple[str, ...]) -> str:
-    """Fingerprint of a step, with the dataset's own module, which is imported by name, and its entry in sources.yaml."""
+    """Fingerprint of a step for one dataset, with the dataset's module and its entry in sources.yaml."""
     description = datasets.describe(name)
     entry = format_part(f"datasets/sources.yaml#{name}", json.dumps(description, sort_keys=True).encode())
     return step_fingerprint(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries, further_parts=(entry,))
@@ -37,7 +37,7 @@ def dataset_fingerprint(step: str, name: str, libraries: tuple[str, ...]) -> str
 
 @functools.cache
 def analysis_fingerprint(*modules: str) -> str:
-    """Fingerprint of a step that reads runs.csv: with the paper's numbers and, for a page, the templates and all figures."""
+    """Fingerprint of a step that reads runs.csv, with the paper's numbers and, for a page, the templates and all figures."""
     files = data_files("paper/reported")
     if _PAGES & set(modules):
         figures = sorted((PACKAGE / "report/figures").glob("*.py"))

@@ -2,5 +2,5 @@
 
 import clusterlets.installation  # noqa: F401
 
-#: The limit on the largest deviation at which sentences, pages and figures compare all methods; one of the leaderboard's.
+#: The one of the leaderboard's limits on the largest deviation at which sentences and figures compare methods.
 SHOWN_LIMIT = 0.05

@@ -1,4 +1,4 @@
-"""Category and caption of each result in Snakemake's own report. Figures declare theirs in their own files."""
+"""Category and caption of each result in Snakemake's own report. The captions of figures are in the figures' files."""
 
 import re
 from functools import cache
@@ -15,11 +15,11 @@ FRAC, on every dataset, setting and seed of the grid in ``config.yaml``.
 Read ``report.html`` (below *Report*) first: it gives the verdict in short sentences, and says what is missing, which numbers
 and claims are reproduced, and why others are not. ``runs.csv`` holds every run; all tables and figures here follow from it.
 """
-#: Caption (reStructuredText) of each result, by its category and its path below the results folder without extension.
+#: Caption (reStructuredText) of each result, by category and by path below the results folder, without extension.
 RESULTS = {
     "Report": {
-        "report": "Everything on one page that opens without a network: the verdict, tables, claims, figures, provenance.",
-        "summary": "The verdict, and what it rests on.",
+        "report": "Everything on one page that opens offline: the verdict, tables, claims, figures, provenance.",
+        "summary": "The verdict as text.",
     },
     "Data": {
         "runs": "Every run of the grid, one row each. ``docs/results-format.md`` describes every column.",
@@ -27,21 +27,21 @@ RESULTS = {
     },
     "Tables": {
         "tables/table1_matchers": "Table 1 of the paper: means and population standard deviations over all runs of each "
-        "matcher, limit cases included.",
+        "matcher, including those with fewer than 3 clusters or an overlap of 0.5 or more.",
         "tables/table2_best_by_deviation": "Table 2 of the paper: the run of each dataset with the least mean deviation, "
         "without runs of fewer than 3 clusters or an overlap of 0.5 or more.",
-        "tables/table2_by_configuration_mean": "A sounder choice than table 2: the configuration with the least mean deviation "
-        "on average over its seeds.",
+        "tables/table2_by_configuration_mean": "Table 2 with a sounder choice: the configuration with the least mean "
+        "deviation, averaged over its seeds.",
         "tables/table2_with_controls": "Table 2 with FRAC and the controls k-means and random.",
         "tables/table3_best_by_cohesion": "Table 3 of the paper: the run of each dataset with the highest cohesion, chosen as "
         "in table 2.",
-        "tables/table3_by_configuration_mean": "A sounder choice than table 3: the configuration with the highest cohesion on "
-        "average over its seeds.",
+        "tables/table3_by_configuration_mean": "Table 3 with a sounder choice: the configuration with the highest cohesion, "
+        "averaged over its seeds.",
         "tables/table3_with_controls": "Table 3 with FRAC and the controls k-means and random.",
         "tables/table4_frac_vs_clusterlets": "Table 4 of the paper: the best run of Clusterlets beside those of FRAC, as the "
         "paper scored it (nearest) and as it is defined (fair).",
-        "tables/table5_correlations": "Table 5 of the paper: correlations over the runs of C between s (cohesion, or the "
-        "silhouette), omega and mean deviation.",
+        "tables/table5_correlations": "Table 5 of the paper: correlations between s (cohesion, or the silhouette), omega and "
+        "mean deviation, over the runs of the matcher C.",
         "tables/all_tables": "A LaTeX document with all tables, which compiles as it stands.",
     },
     "Reported against reproduced": {
@@ -59,7 +59,7 @@ RESULTS = {
     "Sensitivity analysis": {
         "sensitivity": "Numbers of tables 1 to 4 with the usual choices, and with one choice taken the other way.",
     },
-    "As the code does": {
+    "Paper against code": {
         "as_published": "The paper's numbers and claims beside two runs: one follows its text, the other the published code.",
     },
     "Tests": {
@@ -79,7 +79,7 @@ RESULTS = {
     "Leaderboard": {
         "leaderboard": "Every method under the same limits on the largest deviation, by block: a dataset with a k.",
         "leaderboard_overall": "Every method under each limit on the largest deviation, over all blocks.",
-        "leaderboard_pairs": "Every pair of methods: who costs less, and by how much, where both keep the limit.",
+        "leaderboard_pairs": "Every pair of methods: which one costs less where both keep the limit, and by how much.",
         "leaderboard_points": "Every run with its seed, deviation and price: all of the leaderboard follows from it.",
         "fronts": "Price against the largest deviation of every method and value of its parameters, block by block.",
     },
@@ -102,16 +102,16 @@ def by_result() -> dict[str, tuple[str, str]]:
     """Category and caption of every result: :data:`RESULTS` and the figures."""
     results = {path: (category, caption) for category, captions in RESULTS.items() for path, caption in captions.items()}
     for figure in declarations():
-        caption = re.sub(r"([\\*`|_])", r"\\\1", f"{figure.title}. {figure.caption}")  # escape markup: these are plain text
+        caption = re.sub(r"([\\*`|_])", r"\\\1", f"{figure.title}. {figure.caption}")  # escape markup
         results[f"{figure.folder}/{figure.name}"] = (figure.folder.capitalize(), caption)
     return results
 
 
 def report_arguments(path: str, results: str, folder: str) -> dict:
-    """Arguments of Snakemake's ``report`` for a result: its caption below ``folder``, its category, and what labels it.
+    """Arguments of Snakemake's ``report`` for a result: the file of its caption below ``folder``, category and labels.
 
-    ``path`` begins with the folder ``results``, or with ``{place}`` if every variant has such a file; then the label names
-    the variant's folder.
+    ``path`` begins with the folder ``results``, or with ``{place}`` if every variant has such a file. Labels then contain the
+    variant's folder.
     """
     result, _, suffix = path.removeprefix("{place}/").removeprefix(f"{results}/").rpartition(".")
     category, _ = by_result()[result]
@@ -126,7 +126,7 @@ def file_of(result: str) -> str:
 
 
 def write(folder: str) -> None:
-    """Write the overview and each caption to a file of its own, because Snakemake reads captions from files only."""
+    """Write the overview and each caption to its own file, because Snakemake only reads captions from files."""
     texts = {file_of(result): caption for result, (_, caption) in by_result().items()}
     for name, text in {**texts, "workflow.rst": OVERVIEW}.items():
         path = Path(folder, name)

@@ -15,7 +15,7 @@ MAX_PROFILES = 30
 
 @dataclass(frozen=True)
 class Profile:
-    """Who is in a cluster: a sentence on the features that stand out, its typical rows in words, and a PNG of its features."""
+    """A cluster in words, by the features that stand out and its typical rows, and a PNG of its features."""
 
     name: str
     standing_out: str
@@ -39,10 +39,26 @@ def render(
 ) -> str:
     """The page as HTML.
 
-    ``table``, ``features`` and ``method`` say what was clustered, by which columns, and how; ``command`` repeats the run.
-    ``composition`` (C, K) counts the instances of each group in each cluster, ``group_counts`` (K,) those in the table, and
-    ``deviations`` (C,) has the deviation of each cluster. ``notes`` and ``warnings`` are sentences. Each of the ``scores`` is a
-    line: a name, two or more spaces, and the value with its explanation. ``picture`` is a PNG.
+    Parameters
+    ----------
+    table, features, method : str
+        What was clustered, by which columns, and how.
+    notes, warnings : sequences of str
+        Sentences.
+    composition : DataFrame (C, K)
+        Number of instances of each group in each cluster.
+    group_counts : array (K,)
+        Number of instances of each group in the table.
+    deviations : array (C,)
+        Deviation of each cluster.
+    profiles : sequence of Profile
+        The clusters to describe.
+    scores : sequence of str
+        Lines with a name, two or more spaces, and the value with its explanation.
+    command : str
+        The command that repeats the run.
+    picture : bytes
+        A PNG.
     """
     return render_template(
         "clustering.html",
@@ -60,12 +76,12 @@ def render(
 
 
 def _cluster_table(composition: pd.DataFrame, group_counts: np.ndarray, deviations: np.ndarray) -> PageTable:
-    """A row for the whole table, then one for each cluster: size, deviation, and the count and share of each group."""
-    names = ["whole table", *map(str, composition.index)]
-    rows = zip(names, [group_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
+    """A row for the whole table, and one for each cluster: size, deviation, and the count and share of each group."""
     columns = [("cluster", False), ("size", True), ("deviation", True), *((str(name), True) for name in composition.columns)]
-    printed_rows = []
-    for name, counts, deviation in rows:
+    names = ["whole table", *map(str, composition.index)]
+    deviation_texts = ["–", *(f"{value:.3f}" for value in deviations)]
+    rows = []
+    for name, counts, deviation in zip(names, [group_counts, *composition.to_numpy()], deviation_texts, strict=True):
         counts_with_shares = [f"{count:,} ({count / counts.sum():.1%})" for count in counts]
-        printed_rows.append([name, f"{counts.sum():,}", deviation, *counts_with_shares])
-    return PageTable(columns, printed_rows)
+        rows.append([name, f"{counts.sum():,}", deviation, *counts_with_shares])
+    return PageTable(columns, rows)

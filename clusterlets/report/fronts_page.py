@@ -1,4 +1,4 @@
-"""The page ``fronts.html``: price against deviation in every block. The reader's browser draws it from data in the page."""
+"""The page ``fronts.html``: price against deviation in every block, drawn in the browser from data in the page."""
 
 import json
 
@@ -16,7 +16,7 @@ FIELDS = tuple(name for name in CONFIGURATIONS if name not in (*BLOCK, "kind"))
 
 
 def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
-    """The page as HTML, from ``leaderboard_points.csv``; ``board`` is the address of the leaderboard's page, for links."""
+    """The page as HTML, from ``leaderboard_points.csv``. ``board`` is the address of the leaderboard's page."""
     data = page_data(points)
     return render_template(
         "fronts.html",
@@ -31,11 +31,11 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
 
 
 def page_data(points: pd.DataFrame) -> dict:
-    """The data that the page draws: the points of every block.
+    """The data that the page draws, with these keys for each block:
 
-    A point is a list of its :data:`FIELDS`, with its method as an index into ``methods``. A configuration has no price if no
-    scoring run has a result or if clusters overlap; ``unpriced`` counts these configurations. ``infeasible`` lists the limits
-    that no clustering of the block can keep.
+    - ``points``: the configurations, each as a list of its :data:`FIELDS`, with its method as an index into ``methods``
+    - ``unpriced``: number of configurations without a price, because clusters overlap or no scoring run has a result
+    - ``infeasible``: the limits that no clustering of the block can keep
     """
     configurations = leaderboard.configurations(points)
     methods = configurations[["method", "kind"]].drop_duplicates().to_numpy().tolist()
@@ -58,5 +58,5 @@ def page_data(points: pd.DataFrame) -> dict:
 
 
 def _as_json(data: dict) -> Markup:
-    """The data as JSON for a script element, which no name of a table or group can end."""
+    """The data as JSON for a script element. ``<`` is escaped, so that no name in it can end the element."""
     return Markup(json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"))

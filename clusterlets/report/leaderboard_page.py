@@ -11,9 +11,10 @@ from clusterlets.report.templating import render_template
 
 
 def render(leaderboard: Standings, settings: Mapping, configfile: str, images: Mapping[str, bytes], costs: pd.DataFrame) -> str:
-    """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults.
+    """The page as HTML.
 
-    ``images`` are the PNG figures by name, and ``costs`` the times of the fits, which differ between runs.
+    ``configfile`` is the file that the run was started with, or empty. ``images`` are the PNG figures by name. ``costs`` are
+    times and memory of the fits.
     """
     return render_template(
         "leaderboard.html",
@@ -28,12 +29,10 @@ def render(leaderboard: Standings, settings: Mapping, configfile: str, images: M
 
 
 def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> dict:
-    """Title, all methods over all blocks, the pairs, and the methods of each block with the files of their runs."""
     rows = leaderboard.board[leaderboard.board["limit"] == limit].drop(columns="limit")
     files = [standings.cells_of(row, settings) for row in rows.to_dict("records")]
-    title = standings.describe_limit(limit).capitalize()
     return {
-        "title": title,
+        "title": standings.describe_limit(limit).capitalize(),
         "is_shown": limit == SHOWN_LIMIT,
         "overall": {heading: view(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
         "pairs": view(standings.all_pairs(leaderboard, limit)),

@@ -1,4 +1,4 @@
-"""What a reader must know besides the verdict: what is missing, what differs from the paper, what is not counted."""
+"""Sentences on what is missing, what differs from the paper, and which numbers are not counted."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ _INCLUDED_REMARK = "Their runs enter tables, claims and tests like all others."
 
 
 def missing_lines(results: Results) -> list[str]:
-    """Sentences to read before any number: which datasets, settings and runs are missing or differ from the paper's."""
+    """Sentences on the datasets, settings and runs that are missing or differ from the paper's."""
     run_lines = _runs_without_result(results.runs) + _estimated_cohesion(results.runs)
     if not results.has_paper_data:
         return run_lines
@@ -42,7 +42,7 @@ def missing_lines(results: Results) -> list[str]:
 
 
 def _runs_without_result(runs: pd.DataFrame) -> list[str]:
-    """Sentences that count the runs without a result, by status and method, and the notes of the other runs."""
+    """Sentences that count the runs without a result, by status and method, and the notes on other runs."""
     lines = []
     failed = runs[runs["status"] != "ok"]
     for (status, method), rows in failed.groupby(["status", selection.names(failed)]):
@@ -55,7 +55,7 @@ def _runs_without_result(runs: pd.DataFrame) -> list[str]:
 
 
 def _estimated_cohesion(runs: pd.DataFrame) -> list[str]:
-    """A sentence for each dataset whose cohesion is estimated from samples, with the largest standard error of its runs."""
+    """A sentence for each dataset whose cohesion is estimated from samples."""
     largest_errors = runs.dropna(subset="cohesion_error").groupby("dataset", sort=False)["cohesion_error"].max()
     return [
         f"Cohesion on {dataset} is estimated from samples of its rows; the largest standard error of a run is {error:.2g} "
@@ -85,14 +85,14 @@ def _differences_from_paper(runs: pd.DataFrame) -> list[str]:
         lines.append(f"Seeds: {n_seeds} instead of the paper's {selection.SEEDS_OF_PAPER}.")
     if n_seeds > selection.SEEDS_OF_PAPER:
         lines.append(
-            f"Tables are made from the first {selection.SEEDS_OF_PAPER} of {n_seeds} seeds, as in the paper; "
-            "the others show how noisy choosing a single run is."
+            f"Tables are made from the first {selection.SEEDS_OF_PAPER} of {n_seeds} seeds, as many as in the paper; "
+            "the others show how noisy the choice of a single run is."
         )
     return lines
 
 
 def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
-    """A sentence for each parameter of the paper's methods that the configuration sets and the paper's grid does not have."""
+    """A sentence for each parameter of the paper's methods that is not in the paper's grid."""
     return [
         f"Parameter {parameter} of {method}: {', '.join(map(str, values))}; the paper sets none. {_INCLUDED_REMARK}"
         for method, grid in grids.items()
@@ -102,7 +102,7 @@ def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
 
 
 def _other_settings(settings: Mapping) -> list[str]:
-    """A sentence for each setting that changes what a number means and that differs from the paper's."""
+    """A sentence for each setting that changes the meaning of numbers and differs from the paper's."""
     differences = [(key, value) for key, value in _SETTINGS_OF_PAPER.items() if settings[key] != value]
     scalings = {name: table["scaling"] for name, table in settings["tables"].items()}
     return [
@@ -112,15 +112,15 @@ def _other_settings(settings: Mapping) -> list[str]:
 
 
 def remarks_on_numbers(results: Results) -> list[str]:
-    """Remarks on the comparison: how many numbers are not counted, and which reading of table 5 is closer to the paper."""
+    """Sentences on the numbers that are not counted, and on the reading of table 5 that is closer to the paper."""
     lines = [
         f"{results.counts.iloc[-1]['only_shown']} more numbers are shown but not counted: structural zeros, and rows that "
         "repeat another."
     ]
-    reading = comparison.closer_reading(results.comparison)
-    if reading:
+    if reading := comparison.closer_reading(results.comparison):
+        meaning, mean_difference = reading
         lines.append(
-            f"Table 5 is nearer to the paper with s read as {reading[0].replace('_', ' ')} "
-            f"(off by {reading[1]:.3f} on average)."
+            f"Table 5 is nearer to the paper with s read as {meaning.replace('_', ' ')} "
+            f"(off by {mean_difference:.3f} on average)."
         )
     return lines

@@ -1,4 +1,4 @@
-"""The report: one page that answers a reader's questions in order, and that opens from disk without a network."""
+"""The report ``report.html``: the verdict, and the tables, figures and tests behind it."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ from clusterlets.report.standings import Standings
 from clusterlets.report.templating import PageTable, embed_png, render_template
 from clusterlets.text import counted, decimal
 
-# The tone of each verdict, and the symbol of each tone: the page never relies on color alone.
+# Each verdict has a tone, and each tone a symbol, so that the page does not rely on color alone.
 TONES = dict(zip(comparison.VERDICTS, ("good", "vague", "bad", "open"), strict=True))
 TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open"), strict=True))
 SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}
@@ -38,7 +38,7 @@ TITLES = {
     "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
     "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
 }
-# Lists of reasons: the title, a remark on the whole list, and the verdict that the reasons explain.
+# Lists of reasons: the title, a remark, and the verdict that the reasons explain.
 _REASON_LISTS = (
     ("Why numbers differ", "Written for the run in reference/paper: ten datasets, the paper's grid.", "differs"),
     ("Why numbers were not compared", "", "not comparable"),
@@ -51,16 +51,16 @@ STATISTICS = {
     "held_out": "Configurations chosen on some seeds and scored on others, and the best run of equally many configurations",
 }
 
-# The rankings that include the controls; the page shows them in a section of their own.
+# The rankings that include the controls, which have a section of their own.
 _WITH_CONTROLS = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The results of other steps, read from their files. Any of them may be empty; the page then says so.
+    """The files of other steps. Any of them may be empty; the page then says so.
 
-    ``images`` holds the PNG figures by name, and ``statistics`` the tables by the stem of their file. If two runs have equal
-    results, only ``steps``, ``fits``, ``provenance`` and the figures drawn from them may differ.
+    ``images`` holds the PNG figures by name, and ``statistics`` the tables by name. ``steps``, ``fits``, ``provenance`` and the
+    figures drawn from them may differ between runs with equal results.
     """
 
     images: Mapping[str, bytes]
@@ -128,13 +128,13 @@ def render(results: Results, findings: Findings) -> str:
 
 
 def _count_verdicts(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
-    """How often each verdict was given; a verdict that was never given is left out."""
+    """How often each verdict was given. Verdicts that were never given are left out."""
     counts = Counter(verdicts)
     return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
 
 
 def _table_counts(counts: pd.DataFrame) -> list[dict]:
-    """For each of the paper's tables: its title, anchor, count of each verdict, and number of cells that are only shown."""
+    """For each of the paper's tables: title, anchor, count of each verdict, and number of cells that are not counted."""
     return [
         {
             "title": TITLES[row["table"]],
@@ -147,7 +147,7 @@ def _table_counts(counts: pd.DataFrame) -> list[dict]:
 
 
 def _control_counts(control_counts: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """For each of the paper's tables: its title, and the counts of the verdicts on it and on each kind of copy of it."""
+    """For each of the paper's tables: its title, and the verdicts on it and on each kind of copy of it."""
     sources = [controls.PAPER, controls.PERFECT, *controls.WRONG]
     texts = {
         (row["table"], row["source"]): " / ".join(f"{row[verdict]:.0f}" for verdict in paper_verdict.VERDICTS)
@@ -164,7 +164,7 @@ def _claim_rows(claims: pd.DataFrame) -> list[dict]:
 
 
 def _evidence_link(path: PurePosixPath) -> tuple[str, str]:
-    """The text and the target of a link to the part of the page that shows a file, or else to the file itself."""
+    """Text and target of a link to the part of the page that shows a file or, if there is none, to the file."""
     if path.stem in TITLES:
         return _short_title(path.stem), f"#{path.stem}"
     if path.stem in {figure.name for figure in declarations_on("report.html")}:
@@ -175,7 +175,7 @@ def _evidence_link(path: PurePosixPath) -> tuple[str, str]:
 
 
 def _count_reasons(cells: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
-    """The reasons for this verdict, each with its number of cells. A cell without a reason is left out."""
+    """The reasons for this verdict, each with its number of cells."""
     reasons = cells.loc[cells["counted"] & (cells["verdict"] == verdict), "reason"]
     return list(reasons[reasons != ""].value_counts(sort=False).items())
 
@@ -184,13 +184,13 @@ def _count_reasons(cells: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
 
 
 def view(frame: pd.DataFrame) -> PageTable:
-    """Any frame as a table of texts: decimal fractions as :func:`decimal` shows them, and ``–`` for a missing value."""
+    """A frame as texts: decimal fractions as by :func:`decimal`, and ``–`` for a missing value."""
     columns = [(_label(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
     return PageTable(columns, [[_format_value(value) for value in row] for row in frame.itertuples(index=False)])
 
 
 def _with_titles(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame in which each table of the paper is named as on the page: ``Table 1`` for ``table1_matchers``."""
+    """The frame with ``Table 1`` in place of ``table1_matchers``, and so on."""
     return frame.replace({stem: _short_title(stem) for stem in TITLES})
 
 
@@ -200,8 +200,10 @@ def _short_title(table: str) -> str:
 
 
 def _shorten_decimal(value: object) -> object:
-    """Shorten a text that is a number with four or more decimals, as :func:`decimal` does; return any other value as it is."""
-    return decimal(float(value)) if isinstance(value, str) and re.fullmatch(r"-?\d*\.\d{4,}(e-?\d+)?", value) else value
+    """Shorten a text that is a number with four or more decimals."""
+    if isinstance(value, str) and re.fullmatch(r"-?\d*\.\d{4,}(e-?\d+)?", value):
+        return decimal(float(value))
+    return value
 
 
 def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
@@ -234,7 +236,7 @@ def _format_value(value: object) -> str:
 
 
 def _section(table: tables.Table, cells: pd.DataFrame) -> dict:
-    """The section of one table: our table, and the paper's numbers beside ours if any can be compared."""
+    """The section of a table: the table, and the paper's numbers beside ours if any can be compared."""
     cells = cells[cells["table"] == table.name]
     return {
         "table": table,
@@ -247,9 +249,9 @@ def _section(table: tables.Table, cells: pd.DataFrame) -> dict:
 
 
 def _comparison_rows(cells: pd.DataFrame) -> dict:
-    """The rows and quantities of one table in the paper's order. A cell is None if the paper prints nothing there.
+    """The numbers of a table in the paper's order. A cell is None if the paper prints nothing there.
 
-    ``best`` marks our best value among the rows of a dataset or, in a table without datasets, among all rows.
+    ``best`` marks our best value among the rows of a dataset, or among all rows of a table without datasets.
     """
     best = {
         (row, quantity)
@@ -269,18 +271,18 @@ def _comparison_rows(cells: pd.DataFrame) -> dict:
 
 
 def _row_name(table: str, row: str) -> str:
-    """The name of a row as readers see it: ``Pearson · Cohesion · Omega`` for a correlation."""
+    """The name of a row on the page. That of a correlation becomes ``Pearson · Cohesion · Omega``."""
     return " · ".join(map(tables.readable_name, row.split())) if table == "table5_correlations" else row
 
 
 def _number_row(cell: dict) -> dict:
-    """One number of the paper beside ours, as the page shows it."""
-    ours, difference = _format_like(cell["reported"], cell["reproduced"]), cell["difference"]
+    """One number of the paper beside ours."""
+    difference = cell["difference"]
     return {
         "table": _short_title(cell["table"]),
         "row": _row_name(cell["table"], cell["row"]),
         "quantity": _label(cell["quantity"]),
-        "ours": ours,
+        "ours": _format_like(cell["reported"], cell["reproduced"]),
         "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
         "printed": _format_printed(cell["reported"]),
         "difference": "–" if pd.isna(difference) else ("+" if difference > 0 else "") + decimal(difference),
@@ -291,7 +293,7 @@ def _number_row(cell: dict) -> dict:
 
 
 def _format_like(printed: str, ours: str) -> str:
-    """Our number with as many decimals as the paper prints; ``–`` if it is missing, and text as it is."""
+    """Our number with as many decimals as the paper prints. Text stays as it is, and a missing number becomes ``–``."""
     if pd.isna(ours):
         return "–"
     try:
@@ -302,11 +304,13 @@ def _format_like(printed: str, ours: str) -> str:
 
 def _format_printed(printed: str) -> str:
     """A number of the paper in the page's style: ``0.029`` and ``−0.25`` for ``.029`` and ``-.25``."""
-    return re.sub(r"(?<!\d)\.(?=\d)", "0.", printed).replace("-", "−") if re.fullmatch(r"-?[\d.]+", printed) else printed
+    if not re.fullmatch(r"-?[\d.]+", printed):
+        return printed
+    return re.sub(r"(?<!\d)\.(?=\d)", "0.", printed).replace("-", "−")
 
 
 def _flatten(content: Mapping, prefix: str = "") -> list[tuple[str, str]]:
-    """Every entry as key and value; nested entries have dotted keys."""
+    """All entries as (key, value). Nested entries have dotted keys."""
     rows = []
     for key, value in content.items():
         if isinstance(value, Mapping):
@@ -317,7 +321,7 @@ def _flatten(content: Mapping, prefix: str = "") -> list[tuple[str, str]]:
 
 
 def _provenance_parts(provenance: Mapping) -> list[dict]:
-    """The parts of the provenance. A part is shown as a table if all its entries are mappings, else as keys and values."""
+    """The parts of the provenance. A part whose entries are all mappings is shown as a table."""
     single_values = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
     parts: list[dict] = [{"title": "In short", "rows": _flatten(single_values), "view": None}] if single_values else []
     for name, content in provenance.items():
@@ -333,7 +337,7 @@ def _provenance_parts(provenance: Mapping) -> list[dict]:
 
 
 def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
-    """The figures in each section of a page. A figure without an image is left out."""
+    """The figures that have an image, by section of a page."""
     sections: dict[str, list[dict]] = {}
     for figure in declarations_on(page):
         if figure.name not in images:

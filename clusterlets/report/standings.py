@@ -20,7 +20,7 @@ _BOARD, _OVERALL, _PAIRS = "leaderboard.csv", "leaderboard_overall.csv", "leader
 FILES = (_BOARD, _OVERALL, _PAIRS)
 EMPTY = "There is no leaderboard: it takes two seeds."
 
-#: What a reader must know before the first number. The page and the Markdown file begin with this text.
+#: The first paragraph of the page and of the Markdown file.
 INTRODUCTION = (
     "A clustering keeps a limit of 0.05, say, if it has exactly k clusters and no group's share in any cluster is further than "
     "0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A block is a "
@@ -33,26 +33,26 @@ _FEATURE_SENTENCES = {
     "none": "The features are raw, as in the paper. Prices of raw and of standardised features cannot be compared.",
     "standard": "Each feature has mean 0 and variance 1. Prices of raw and of standardised features cannot be compared.",
 }
-#: What the words in the tables mean.
 GLOSSARY = {
     "price": score("price_of_fairness").explanation,
-    "block": "one for which `fair-limit` proves that no clustering keeps the limit does not count",
-    "keeps the limit": "in whole numbers; a method does in a block if all scoring runs of its chosen parameters do",
-    "seeds": "the first half chooses each method's parameters, the other half scores them; every number here is of the other "
-    "half",
-    "starts": "a run is the best of so many starts, by the method's own objective",
-    "price, 90th percentile, worst": "over the blocks in which the method keeps the limit: the median, the price that nine "
-    "tenths do not exceed, and the largest",
+    "block": "a block does not count if `fair-limit` proves that no clustering of it keeps the limit",
+    "keeps the limit": "counted in whole instances. A method keeps the limit in a block if all scoring runs of its chosen "
+    "parameters do",
+    "seeds": "the first half chooses each method's parameters, the other half scores them. All numbers here come from these "
+    "scoring runs",
+    "starts": "a run is the best of this many starts, by the method's own objective",
+    "price, 90th percentile, worst": "over the blocks in which the method keeps the limit: the median price, the price that "
+    "nine tenths of the blocks do not exceed, and the highest",
     "runs within": "share of the scoring runs that keep the limit, over the blocks for which parameters were chosen",
-    "interval": "in brackets: 95 % of 2,000 draws of whole tables with replacement. Blocks of one table are alike, so they do "
-    "not count as independent",
-    "wins, losses, ties": "of the blocks in which both methods keep the limit, those in which the first costs less, more, as "
-    "much",
-    "ratio": "the first method's cost over that of the other in these blocks, geometric mean",
-    "told apart": "what differs by more than chance: `price` if the interval of the ratio leaves out 1, `reliability` if that "
-    "of the difference leaves out 0",
-    "matchers of Clusterlets": "they choose their own number of clusters, so each block is compared with those of their runs "
-    "that yield k clusters; the other blocks do not count for them, and a matcher without such a block is not listed",
+    "interval": "in brackets: the range of 95 % of 2,000 draws of tables with replacement. Tables are drawn and not blocks, "
+    "because the blocks of one table are alike",
+    "wins, losses, ties": "in how many blocks the first method costs less than the other, more, and the same; only blocks in "
+    "which both keep the limit count",
+    "ratio": "the first method's cost divided by the other's, as geometric mean over these blocks",
+    "told apart": "what differs by more than chance: `price` if the interval of the ratio excludes 1, `reliability` if the "
+    "interval of the difference excludes 0",
+    "matchers of Clusterlets": "they choose their own number of clusters. So they are compared only by their runs with k "
+    "clusters, and only in blocks that have such runs. A matcher without such a block is not listed",
     "controls": "methods that ignore the groups",
     "outputs without a claim": "a method's second clustering, which its authors do not call fair, such as FRAC (nearest)",
 }
@@ -76,7 +76,7 @@ _HEADINGS = {
 
 @dataclass(frozen=True)
 class Standings:
-    """The contents of a leaderboard's :data:`FILES`."""
+    """The leaderboard: the contents of its :data:`FILES`."""
 
     board: pd.DataFrame
     overall: pd.DataFrame
@@ -84,13 +84,12 @@ class Standings:
 
     @classmethod
     def none(cls) -> "Standings":
-        """The standings of runs that have no leaderboard."""
+        """An empty leaderboard."""
         frames = (pd.DataFrame(columns=names) for names in (leaderboard.COLUMNS, leaderboard.OVERALL, leaderboard.PAIRS))
         return cls(*frames)
 
     @property
     def is_empty(self) -> bool:
-        """Whether the leaderboard has no rows."""
         return self.board.empty
 
     @property
@@ -98,23 +97,23 @@ class Standings:
         return sorted(self.board["limit"].unique())
 
     def under(self, limit: float, kind: str = "") -> pd.DataFrame:
-        """Every method under one limit, over all blocks, in the leaderboard's order; with ``kind``, only those of that kind."""
+        """Every method, or every method of one kind, under one limit over all blocks, in the leaderboard's order."""
         rows = self.overall[self.overall["limit"] == limit]
         return rows[rows["kind"] == kind] if kind else rows
 
     def pairs_under(self, limit: float) -> pd.DataFrame:
-        """The pairs under one limit, in the leaderboard's order, without those of matchers, controls and second outputs."""
+        """The pairs of the kind :data:`METHOD` under one limit, in the leaderboard's order."""
         pairs = self._pairs_both_ways(limit)
         better_first = set(combinations(self.under(limit, METHOD)["method"], 2))
         return pairs.loc[[pair in better_first for pair in zip(pairs["method"], pairs["other"], strict=True)]]
 
     def pairs_of(self, method: str, limit: float) -> pd.DataFrame:
-        """The pairs of one method under one limit, with this method first, in the leaderboard's order of the other methods."""
+        """The pairs of one method under one limit, with this method first, in the leaderboard's order."""
         pairs = self._pairs_both_ways(limit)
         return pairs[pairs["method"] == method]
 
     def _pairs_both_ways(self, limit: float) -> pd.DataFrame:
-        """Every pair of methods (and second outputs) under one limit, in both orders, sorted as in the leaderboard."""
+        """The pairs under one limit, each in both orders, sorted as in the leaderboard."""
         pairs = self.pairs[self.pairs["limit"] == limit].fillna({"told_apart": ""})
         order = list(self.under(limit)["method"])
         both_ways = pd.concat([pairs, _swap_methods(pairs)])
@@ -123,22 +122,23 @@ class Standings:
 
 def _swap_methods(pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs with the two methods exchanged: wins become losses, and ratios are inverted."""
-    renamed_columns = {"method": "other", "wins": "losses", "ratio_low": "ratio_high", "difference_low": "difference_high"}
-    renamed_columns |= {new: old for old, new in renamed_columns.items()}
-    swapped = pairs.rename(columns=renamed_columns)[list(pairs.columns)]
+    new_names = {"method": "other", "wins": "losses", "ratio_low": "ratio_high", "difference_low": "difference_high"}
+    new_names |= {new: old for old, new in new_names.items()}
+    swapped = pairs.rename(columns=new_names)[list(pairs.columns)]
     ratios, differences = ["ratio", "ratio_low", "ratio_high"], ["reliability_difference", "difference_low", "difference_high"]
     return swapped.assign(**{name: 1 / swapped[name] for name in ratios}, **{name: -swapped[name] for name in differences})
 
 
 def summary(standings: Standings) -> list[str]:
-    """What was compared, and how the methods rank under :data:`SHOWN_LIMIT`; the report links to the rest."""
+    """For the report: what was compared, and how the methods rank under :data:`SHOWN_LIMIT`."""
     if standings.is_empty:
         return [EMPTY]
-    return [_scope_text(standings), *([_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else [])]
+    leaders = [_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else []
+    return [_scope_text(standings), *leaders]
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
-    """The main sentences, each with the file that its numbers come from; :data:`EMPTY` if there is no leaderboard."""
+    """The main sentences, each with the file that its numbers come from."""
     if standings.is_empty:
         return [(EMPTY, _BOARD)]
     sentences = [(_scope_text(standings), _BOARD)]
@@ -149,12 +149,12 @@ def findings(standings: Standings) -> list[tuple[str, str]]:
 
 
 def describe_limit(limit: float) -> str:
-    """The limit in words, such as ``at a largest deviation of at most 0.05``."""
+    """The limit as text: ``at a largest deviation of at most 0.05``."""
     return f"at a largest deviation of at most {limit:g}"
 
 
 def introduction(settings: Mapping) -> str:
-    """:data:`INTRODUCTION`, and a sentence on the features of a run with these settings."""
+    """:data:`INTRODUCTION`, and a sentence on the scaling of the features."""
     return f"{INTRODUCTION} {_FEATURE_SENTENCES[settings['scaling']]}"
 
 
@@ -198,7 +198,7 @@ def _leaders_text(standings: Standings, limit: float) -> str:
 
 
 def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
-    """For each limit and block, the row of the method that keeps the limit at the least price; several rows in a tie."""
+    """For each limit and block, the rows of the methods that keep the limit at the least price."""
     keeping_rows = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
     return keeping_rows[keeping_rows["price"] == keeping_rows.groupby([*BLOCK, "limit"])["price"].transform("min")]
 
@@ -208,7 +208,7 @@ def _percent(value: float) -> str:
 
 
 def leading_matcher(standings: Standings) -> Mapping | None:
-    """The row, over all blocks, of the best matcher of Clusterlets under :data:`SHOWN_LIMIT`; None without matchers."""
+    """The row of the best matcher of Clusterlets under :data:`SHOWN_LIMIT`; None if there is no matcher."""
     return next(iter(standings.under(SHOWN_LIMIT, CLUSTERLETS).to_dict("records")), None)
 
 
@@ -227,20 +227,20 @@ def _matcher_text(matcher: Mapping, n_blocks: int) -> str:
 
 
 def command(configfile: str) -> str:
-    """The command that repeats the runs of a row. Append the files that :func:`cells_of` returns."""
+    """The command that repeats runs, up to their files, which :func:`cells_of` returns."""
     configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
     return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
 
 
 def cells_of(row: Mapping, settings: Mapping) -> str:
-    """The files of a row's runs, quoted for a shell; empty if no configuration was chosen."""
-    if pd.isna(row["runs"]):
+    """The files of a row's runs, quoted for a shell."""
+    if pd.isna(row["runs"]):  # no configuration was chosen
         return ""
     method_ids = {
         label: name for name, grid in settings["grids"].items() for label in selection.paper_names(pd.Series(grid["names"]))
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
-    k = int(parameters.pop("clusterlets", row["k"]))  # for a matcher: clusterlets per group, not clusters
+    k = int(parameters.pop("clusterlets", row["k"]))  # the k of a matcher is its number of clusterlets per group
     all_seeds = seed_blocks(**settings["seeds"])
     cells = [Cell(row["dataset"], method_ids[row["method"]], k, parameters, seeds) for seeds in all_seeds]
     return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)
@@ -250,7 +250,7 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
 
 
 def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str:
-    """``results/leaderboard.md``: findings, glossary, methods, pairs, failures, and the cheapest method of each block."""
+    """The text of ``results/leaderboard.md``."""
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
         figure = "![Reliability against price](figures/reliability_against_price.png)"
@@ -281,13 +281,13 @@ def _bullets(items: Iterable[str]) -> list[str]:
 
 
 def all_methods(standings: Standings, limit: float) -> dict[str, pd.DataFrame]:
-    """Every method under one limit, as text for readers: the heading and the table of each kind."""
+    """For each kind of method, its heading and a table of its methods under one limit, as text."""
     kinds = {heading: standings.under(limit, kind).to_dict("records") for kind, heading in _HEADINGS.items()}
     return {heading: pd.DataFrame(list(map(_describe_method, methods))) for heading, methods in kinds.items() if methods}
 
 
 def _describe_method(row: Mapping) -> dict[str, str]:
-    """A row of the table of all methods. A method that keeps the limit in no block has no price."""
+    """A row of the table of methods. A method that keeps the limit in no block has no price."""
     return {
         "method": row["method"],
         "reliability": _with_interval(row, "reliability"),
@@ -304,7 +304,7 @@ def _with_interval(row: Mapping, name: str) -> str:
 
 
 def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
-    """Every pair of methods that each keep the limit in some block, as text for readers."""
+    """The pairs of methods that both keep the limit in some block, as text."""
     reliable_methods = set(standings.under(limit, METHOD).query("kept > 0")["method"])
     rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= reliable_methods]
     return pd.DataFrame(
@@ -322,7 +322,7 @@ def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
 
 
 def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
-    """Per method, the number of blocks with each outcome, and the statuses of runs without a result, as text for readers."""
+    """For each method, the number of blocks with each outcome, and the statuses of runs without a result, as text."""
     board = standings.board[standings.board["limit"] == limit]
     counts = pd.crosstab(board["method"], board["outcome"]).reindex(columns=_OUTCOMES, fill_value=0).rename(columns=_OUTCOMES)
     order = [method for method in standings.under(limit)["method"] if method in counts.index]
@@ -331,7 +331,7 @@ def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
 
 
 def _total_statuses(counts: pd.Series) -> str:
-    """Sums over blocks of the counts by :func:`leaderboard.count_statuses`, such as ``timeout 12, unsupported 24``."""
+    """The total of counts such as ``timeout 1; unsupported 2``, which :func:`leaderboard.count_statuses` wrote per block."""
     totals: dict[str, int] = {}
     for entry in "; ".join(counts.dropna()).split("; "):
         status, _, count = entry.rpartition(" ")
@@ -341,7 +341,7 @@ def _total_statuses(counts: pd.Series) -> str:
 
 
 def _winners(board: pd.DataFrame) -> pd.DataFrame:
-    """A row per block and a column per limit, with the cheapest method and its price. Methods that tie share a cell."""
+    """A row per block and a column per limit, with the cheapest methods and their price."""
     cheapest = _cheapest_methods(board).groupby([*BLOCK, "limit"])
     cells = {key: f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}" for key, rows in cheapest}
     limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}

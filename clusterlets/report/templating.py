@@ -1,4 +1,4 @@
-"""What all pages share: templates with their style and scripts, tables, and embedded images."""
+"""What all pages share: templates, style, scripts, tables, and embedded images."""
 
 import struct
 from base64 import b64encode
@@ -17,8 +17,8 @@ import clusterlets
 class PageTable:
     """A table as a page shows it.
 
-    ``columns`` are (title, whether it is numeric), ``rows`` hold the text of each cell, and ``best`` the best cells as
-    (row, column).
+    ``columns`` are (title, whether the column is numeric). ``rows`` hold the text of each cell. ``best`` are the cells to
+    emphasise, as (row, column).
     """
 
     columns: list[tuple[str, bool]]
@@ -27,7 +27,7 @@ class PageTable:
 
 
 def render_template(template: str, script: str = "", **content: Any) -> str:
-    """Render a self-contained page: a template, the page's own ``script`` if any, and the style and script of all pages."""
+    """Render a self-contained page from a template, with the style and script of all pages and a ``script`` of its own."""
     environment = Environment(
         loader=PackageLoader("clusterlets.report"),
         autoescape=True,
@@ -52,11 +52,11 @@ def _read_asset(name: str) -> str:
 
 
 def _policy_source(text: str) -> str:
-    """The expression with which the content security policy allows this style or script, and no other."""
+    """The expression by which a content security policy allows only this style or script."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def embed_png(image: bytes) -> dict:
-    """A PNG in base64, with the pixel size that its first chunk holds, so that the page does not jump while it loads."""
-    width, height = struct.unpack(">II", image[16:24])
+    """A PNG in base64, with its size in pixels, so that the page does not move while it loads."""
+    width, height = struct.unpack(">II", image[16:24])  # in the header of a PNG
     return {"data": b64encode(image).decode(), "width": width, "height": height}

@@ -1,4 +1,4 @@
-"""The verdict: a reader's questions, answered from the data, and the glossary that the answers need."""
+"""The verdict: questions about the paper and the methods, answered from the results, and a glossary."""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,16 +20,16 @@ _RIVALS = {
 }
 
 _MEANINGS = {score.name: f"{score.explanation} [{score.values}]" for score in SCORES}
-#: What the scores in the answers mean, by their columns in runs.csv.
+#: What the scores in the answers mean, by column of runs.csv.
 GLOSSARY = {
     name: _MEANINGS[name] for name in ("deviation_mean", "deviation_max", "balance", "cohesion", "overlap", "price_of_fairness")
 }
-#: What all other scores mean. The page folds this list away.
+#: What the other scores mean.
 FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name not in GLOSSARY}
 
 
 def answers(results: Results, standings: Standings) -> list[tuple[str, str, str]]:
-    """The questions with their answers: about the paper if any of its datasets was run, else about the methods.
+    """Questions and answers: about the paper if any of its datasets was run, otherwise about the methods.
 
     Each entry is a question, an answer in one sentence, and the numbers behind the answer, which may be empty.
     """
@@ -61,7 +61,7 @@ def summary(results: Results, answers: Iterable[tuple[str, str, str]], report: s
 
 
 def basis_sentence(results: Results) -> str:
-    """How many runs have a result, and how many have none, by status."""
+    """How many runs have a result, and how many have none."""
     counts = results.runs["status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
@@ -71,7 +71,6 @@ def basis_sentence(results: Results) -> str:
 
 
 def _whether_paper_holds(results: Results) -> tuple[str, str]:
-    """Whether the paper holds, from the verdict on each table as a whole."""
     groups = paper_verdict.judge_groups(comparison.counted(results.comparison))
     verdicts = groups[groups["kind"] == "table"]
     if verdicts.empty:
@@ -113,9 +112,8 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
     paper_best = reported.table("table1_matchers")
     paper_best = paper_best.loc[paper_best["deviation_mean"].astype(float).idxmin()]
     best = our_matchers.loc[our_matchers["deviation_mean"].idxmin()]
-    agreement = (
-        "as in the paper" if best["matcher"] == paper_best["matcher"] else f"where the paper has {paper_best['matcher']}"
-    )
+    is_same = best["matcher"] == paper_best["matcher"]
+    agreement = "as in the paper" if is_same else f"where the paper has {paper_best['matcher']}"
     datasets = _dataset_text(len(results.on_paper_data.datasets), results.has_mixed_datasets)
     return (
         f"{best['matcher']}, {agreement}.",
@@ -125,7 +123,7 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
 
 
 def _fairer_than_frac(results: Results) -> tuple[str, str]:
-    """Whether Clusterlets' best runs deviate less than each output of FRAC, on most of the datasets that have runs of both."""
+    """Whether Clusterlets' best run deviates less than that of each output of FRAC on most datasets that have both."""
     deviations = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
@@ -161,7 +159,7 @@ def _fairest_method(results: Results) -> tuple[str, str]:
 
 
 def _fairer_than_random(results: Results) -> tuple[str, str]:
-    """Which matchers or methods have a better mean rank than the random partition."""
+    """The matchers or methods with a better mean rank than the random partition."""
     ranking = _ranking(results.on_paper_data, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
     ranks = ranking.mean_ranks
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
@@ -189,7 +187,7 @@ def _ranking(results: Results, name: str) -> statistics.Ranking:
 
 
 def _most_cohesive_method(results: Results) -> tuple[str, str]:
-    """Which method is most cohesive on the most datasets, among runs that keep :data:`SHOWN_LIMIT` on the mean deviation."""
+    """The method that is most cohesive on the most datasets, among runs that keep a limit on the mean deviation."""
     counts = at_fairness.counts(results.at_given_fairness)
     rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
     if rows.empty or not rows["best"].max():
@@ -200,7 +198,7 @@ def _most_cohesive_method(results: Results) -> tuple[str, str]:
 
 
 def _most_reliable_methods(standings: Standings) -> str:
-    """The first method of the leaderboard and the first matcher of Clusterlets; empty if no method has rows there."""
+    """The first method of the leaderboard and the first matcher of Clusterlets; empty if there is no method."""
     rows = standings.under(SHOWN_LIMIT, METHOD).to_dict("records")
     if not rows:
         return ""

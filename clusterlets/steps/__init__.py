@@ -1,8 +1,7 @@
 """The steps of the workflow, one module each: they read files, call functions and write files.
 
-A step's parameters are the options of its command. A parameter that names a file which the step's rule reads or makes is
-annotated as :data:`Input` or :data:`Output`. The step's docstring explains its parameters, except the following, which mean
-the same in every step:
+The parameters of a step are the options of its command. Files that the step's rule reads or makes are annotated as
+:data:`Input` or :data:`Output`. The step's docstring explains its parameters, except these, which mean the same in every step:
 
 data: the prepared dataset (.npz)
 runs: every run of the grid (.csv)
@@ -18,6 +17,6 @@ exceeded_limits: the limits again, if an earlier run of the cell exceeded differ
 
 import clusterlets.installation  # noqa: F401
 
-#: Files that a rule reads and makes; the rule uses the parameter's name for them.
+#: Paths of the files that a rule reads and makes, under the same names.
 Input = str
 Output = str

@@ -12,10 +12,9 @@ from clusterlets.storage import save_json
 
 
 def account(config: str, configfiles: str, logs: str, ignored_rules: str, fingerprints: str, lock: str, output: str) -> None:
-    """Write time and memory by step (steps.csv), of every fit (fits.csv) and of every configuration
-    (leaderboard_costs.csv), and provenance.json.
+    """Write the time and memory of every step, fit and configuration (CSV), and what the run was made with (JSON).
 
-    configfiles: the files that it was read from besides config.yaml, as JSON; they are kept verbatim
+    configfiles: the files that the configuration was read from besides config.yaml, as JSON; they are kept verbatim
     logs: folders of the jobs' logs, separated by commas
     ignored_rules: rules that run after this one, separated by commas; their logs are ignored
     fingerprints: fingerprint of every rule, as JSON

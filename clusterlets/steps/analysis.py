@@ -14,13 +14,13 @@ from clusterlets.storage import load_json, write_text
 
 
 def analyse(runs: Input, config: str, output: str) -> None:
-    """Make everything that figures and report are based on, each once.
+    """Write all tables that the figures and the report are made from.
 
     output: folder of the results, which also holds the measurements of each dataset
     """
     settings, all_runs = json.loads(config), read_runs(runs)
-    cohesion = _whole_table_cohesion(Path(output), all_runs["dataset"].unique())
-    Results.from_runs(all_runs, settings, cohesion).write(Path(output))
+    cohesions = _whole_table_cohesions(Path(output), all_runs["dataset"].unique())
+    Results.from_runs(all_runs, settings, cohesions).write(Path(output))
     points = leaderboard.points(all_runs, leaderboard.kinds_of(settings["grids"]), leaderboard.starts_of(settings["grids"]))
     board = leaderboard.leaderboard(points)
     boards = {"": board, "_overall": leaderboard.overall(board), "_pairs": leaderboard.pairs(board), "_points": points}
@@ -29,15 +29,16 @@ def analyse(runs: Input, config: str, output: str) -> None:
     variant_runs = {name: read_runs(f"{folder(settings['results'], name)}/runs.csv") for name in settings["variants"]}
     runs_by_choice = {sensitivity.Choice.from_variant(settings, name): frame for name, frame in variant_runs.items()}
     published = as_published.assess(all_runs, variant_runs.get(as_published.variant_of(settings)))
-    for name, assessment, module in (
+    assessments = (
         ("sensitivity", sensitivity.assess(all_runs, runs_by_choice), sensitivity),
         ("as_published", published, as_published),
-    ):
+    )
+    for name, assessment, module in assessments:
         write_csv(Path(output) / f"{name}.csv", assessment)
         write_text(Path(output) / f"{name}.md", module.to_markdown(assessment))
 
 
-def _whole_table_cohesion(results: Path, datasets: Iterable[str]) -> dict[str, float]:
-    """The cohesion of each dataset as a single cluster; datasets whose geometry was not measured are left out."""
+def _whole_table_cohesions(results: Path, datasets: Iterable[str]) -> dict[str, float]:
+    """The cohesion of each dataset as a single cluster. Datasets whose geometry was not measured are left out."""
     files = {name: results / f"geometry/{name}.json" for name in datasets}
     return {name: load_json(str(file))["cohesion"] for name, file in files.items() if file.is_file()}

@@ -1,4 +1,4 @@
-"""The step that writes ``runs.csv``, the table of the runs of all cells."""
+"""The step that writes ``runs.csv``, the runs of all cells."""
 
 import json
 from collections import defaultdict
@@ -15,10 +15,10 @@ from clusterlets.storage import load_json
 def collect_runs(config: str, output: Output, variant: str = "") -> None:
     """Write one row for each run, in the order of the grid, with the prices of fairness.
 
-    Prices are added here and not in the cells: they need plain k-means at every k of the grid, and adding a k must not rerun
-    the finished cells.
+    Prices are not in the cells, because they need plain k-means at every k of the grid. If they were, a new k would rerun all
+    cells.
 
-    output: CSV; its SHA-256 is written next to it
+    output: CSV; its SHA-256 is written beside it
     variant: name of a variant; by default the grid itself
     """
     settings = json.loads(config)

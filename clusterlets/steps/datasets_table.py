@@ -8,12 +8,12 @@ from clusterlets.storage import load_json, write_text
 
 
 def list_data(datasets: str, prepared: str, text: Output, csv: Output) -> None:
-    """List what every configured dataset is and where it came from, in one table.
+    """Write a table of the configured datasets: what they are and where they come from.
 
     datasets: their ids, separated by commas
     prepared: folder of the prepared datasets
-    text: table for reading, with the warnings below it (Markdown)
-    csv: the same in full, without the warnings
+    text: the table, cut to fit a terminal, and the warnings (Markdown)
+    csv: the whole table, without the warnings
     """
     descriptions = {name: load_json(Path(prepared) / f"{name}.json") for name in datasets.split(",")}
     write_text(text, datasets_table.listing(descriptions))

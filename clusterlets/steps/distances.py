@@ -1,4 +1,4 @@
-"""The step that sums the distances between clusterlets, and from each row of a sample to the rows of each clusterlet."""
+"""The step that sums the distances between clusterlets, and from sampled rows to the rows of each clusterlet."""
 
 import numpy as np
 
@@ -13,25 +13,24 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     """Sum the distances between the clusterlets of every seed in a file of labels.
 
     labels: clusterlet of each instance (.npz)
-    output: summed distances, matrices for each seed (.npz); for a large table, estimates
+    output: matrices of summed distances for each seed (.npz); for a large table, estimates
     """
     X = Prepared.load(data).X
     block = SeedBlock.load(labels)
     labellings = {key: arrays["labels"].astype(np.int64) for key, arrays in block.values.items()}
-    arrays_by_seed = {}
-    if labellings:
-        piece_counts = [int(labelling.max()) + 1 for labelling in labellings.values()]  # number of clusterlets per seed
-        stacked = np.stack(list(labellings.values()))
-        sample = Sample.draw(len(X), sample_stream(base_seed, dataset))
-        if sample.order is None:
-            piece_sums = geometry.distance_sums(X, stacked, max(piece_counts))
-        else:
-            piece_sums = np.stack(
-                [geometry.sampled_sums(X, labelling, max(piece_counts), sample.order) for labelling in stacked]
-            )
-        row_sums = geometry.row_sums(X, sample.rows, stacked, max(piece_counts))
-        arrays_by_seed = {
-            key: {"sums": sums_of_seed[..., :n, :n], "sample": sample.rows, "row_sums": row_sums_of_seed[:n]}
-            for key, n, sums_of_seed, row_sums_of_seed in zip(labellings, piece_counts, piece_sums, row_sums, strict=True)
-        }
+    if not labellings:
+        SeedBlock({}, block.status).save(output)
+        return
+    n_clusterlets = [int(labelling.max()) + 1 for labelling in labellings.values()]
+    stacked = np.stack(list(labellings.values()))
+    sample = Sample.draw(len(X), sample_stream(base_seed, dataset))
+    if sample.order is None:
+        sums = geometry.distance_sums(X, stacked, max(n_clusterlets))
+    else:
+        sums = np.stack([geometry.sampled_sums(X, labelling, max(n_clusterlets), sample.order) for labelling in stacked])
+    row_sums = geometry.row_sums(X, sample.rows, stacked, max(n_clusterlets))
+    arrays_by_seed = {
+        key: {"sums": sums_of_seed[..., :n, :n], "sample": sample.rows, "row_sums": row_sums_of_seed[:n]}
+        for key, n, sums_of_seed, row_sums_of_seed in zip(labellings, n_clusterlets, sums, row_sums, strict=True)
+    }
     SeedBlock(arrays_by_seed, block.status).save(output)

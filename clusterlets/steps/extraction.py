@@ -1,4 +1,4 @@
-"""The step that extracts the clusterlets by k-means on each group, once for every seed of a block."""
+"""The step that extracts the clusterlets, by k-means on each group, for every seed of a block."""
 
 from typing import cast
 
@@ -14,7 +14,7 @@ from clusterlets.steps import Input, Output
 def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed: int, pieces: Output, labels: Output) -> None:
     """Extract the clusterlets of a prepared dataset.
 
-    pieces: what matching needs of the clusterlets (.npz)
+    pieces: what the matchers need (.npz)
     labels: clusterlet of each instance (.npz)
     """
     prepared = Prepared.load(data)

@@ -1,7 +1,4 @@
-"""The step that draws the figures of one module.
-
-It imports the module by name, so that a change to one module redraws only the figures of that module.
-"""
+"""The step that draws the figures of one module."""
 
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +15,7 @@ def plot(module: str, results: str) -> None:
 
     module: name of the file, without ending
     """
+    # Imported by name, so that a change to one module redraws only its own figures.
     draw = import_module(f"clusterlets.report.figures.{module}").draw
     for figure in by_module()[module]:
         frames = [_read_table(Path(results, path)) for path in figure.reads]

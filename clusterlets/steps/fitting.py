@@ -1,4 +1,4 @@
-"""The step that fits a method of clustering instances (any method but a matcher), for every seed of a block."""
+"""The step that fits a method that clusters instances, for every seed of a block."""
 
 import json
 from contextlib import suppress
@@ -9,7 +9,7 @@ from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
-from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
+from clusterlets.grid.artifacts import INFEASIBLE, LIMIT_EXCEEDED, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
@@ -39,7 +39,7 @@ def fit_method(
     limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    starts: starts of each fit, of which the best counts
+    starts: starts of each fit; the best is kept
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
@@ -49,7 +49,7 @@ def fit_method(
         return
 
     fit_limits = Limits(**json.loads(limits))
-    # Load compiled code before the fits fork, so that compiling does not count against the limits of a fit.
+    # Compile before the fits fork, so that compiling does not count against their limits.
     load_kernels()
     if "numba" in method_class.libraries:
         _load_method(method_class, fit_limits)
@@ -69,10 +69,11 @@ def fit_method(
     clusters: dict[str, np.ndarray] = {}
     statuses: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
-    # A method without randomness is fitted for one seed only, and this result serves all seeds.
     fitted_seeds = block_seeds if method_class.is_random else block_seeds[:1]
     outcomes = list(fits(fit, fitted_seeds, fit_limits, stateless=not methods.is_from_file(method_class)))
-    for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
+    if not method_class.is_random:  # one fit serves all seeds
+        outcomes = [(seed, outcomes[0][1]) for seed in block_seeds]
+    for seed, outcome in outcomes:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:
             clusterings_of_seed, note = outcome.result
@@ -80,18 +81,19 @@ def fit_method(
             statuses |= {str(seed): (OK, note)} if note else {}
         else:
             statuses[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.record(pieces, any(status in CROSSED for status, _ in statuses.values()), limits, exceeded_limits)
+    has_exceeded = any(status in LIMIT_EXCEEDED for status, _ in statuses.values())
+    crossed_limits.record(pieces, has_exceeded, limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
     save_pieces(prepared, clusters, pieces, labels, statuses, sample)
 
 
 def _load_method(method_class: type[methods.Method], limits: Limits) -> None:
-    """Fit four rows once, so that the method's machine code is compiled and loaded."""
+    """Fit four rows, so that the method's machine code is compiled and loaded."""
 
     def fit(_: int = 0) -> None:
         with suppress(Exception):  # the method may need more than four rows
             methods.fit(method_class, np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0), {})
 
-    # A user's method may never return. So it first has to fit in a separate process, under the limits.
+    # A user's method may never return, so it is first tried in a separate process, under the limits.
     if not methods.is_from_file(method_class) or all(outcome.status == OK for _, outcome in fits(fit, [0], limits)):
         fit()

@@ -1,4 +1,4 @@
-"""The step that measures a dataset."""
+"""The step that measures a dataset: its largest distance, its groups, and its cohesion as one cluster."""
 
 import numpy as np
 
@@ -12,18 +12,19 @@ from clusterlets.storage import save_json
 
 
 def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) -> None:
-    """Measure a prepared dataset: its largest distance, its groups, and its cohesion as one cluster.
+    """Measure a prepared dataset.
 
     output: JSON
     """
     prepared = Prepared.load(data)
-    n, labels = len(prepared.X), np.zeros(len(prepared.X), dtype=np.int64)
+    n = len(prepared.X)
+    one_cluster = np.zeros(n, dtype=np.int64)
     diameter, upper_bound = geometry.diameter_bounds(prepared.X)
     order = Sample.draw(n, sample_stream(base_seed, dataset)).order
     if order is None:  # the table is small enough for exact sums
-        sums = np.diag(geometry.within_sums(prepared.X, labels, 1))
+        sums = np.diag(geometry.within_sums(prepared.X, one_cluster, 1))
     else:
-        sums = geometry.sampled_sums(prepared.X, labels, 1, order)
+        sums = geometry.sampled_sums(prepared.X, one_cluster, 1, order)
     cohesion, error = cohesion_with_error(np.ones((1, 1), dtype=bool), np.array([n]), sums, diameter)
     counts = np.bincount(prepared.groups, minlength=len(prepared.group_names))
     summary = {

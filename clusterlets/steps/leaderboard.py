@@ -22,15 +22,15 @@ def write_leaderboard(
     summary: Output,
     fronts: Output,
 ) -> None:
-    """Write the leaderboard as one HTML page, its findings with the main tables as Markdown, and the page of the fronts.
+    """Write the leaderboard as an HTML page, its summary, and the page of the fronts.
 
     board: every method in every block under every limit (.csv)
     overall: every method over all blocks (.csv)
     pairs: every pair of methods (.csv)
     points: every run (.csv)
     configfile: the file that the configuration was read from besides config.yaml, or empty
-    output: the page (.html)
-    summary: the findings (.md)
+    output: the leaderboard (.html)
+    summary: the findings and the main tables (.md)
     fronts: price against deviation in every block (.html)
     """
     settings, results_folder = json.loads(config), Path(results)

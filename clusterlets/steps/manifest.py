@@ -1,4 +1,4 @@
-"""The step that records what a finished run is made of, byte for byte."""
+"""The step that writes the manifest of a finished run."""
 
 import json
 from pathlib import Path
@@ -13,17 +13,16 @@ from clusterlets.storage import hash_of_file, load_json, write_json
 
 
 def write_manifest(config: str, results: str, files: str, user_files: str, lock: str, output: Output) -> None:
-    """Write hashes of the cells and of everything made from them, with settings, locked versions, fingerprints of the data,
-    and the processor.
+    """Write the hashes of all results, with the settings, versions and data that they depend on.
 
     files: results other than cells, as paths below the folder ``results``, separated by commas
-    user_files: JSON object with the SHA-256, at the time of planning, of every file of the user's own methods, by path
+    user_files: SHA-256, when the workflow was planned, of every file of the user's own methods, as JSON by path
     lock: the pip lock file
     output: the manifest (.json)
     """
     settings, folder = json.loads(config), Path(results)
     descriptions = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
-    locked = locked_versions(lock, MODULES)  # also the installed ones: every step refuses others
+    locked = locked_versions(lock, MODULES)  # these versions are installed, because every step refuses others
     user_hashes = json.loads(user_files)
     changed = [path for path, digest in user_hashes.items() if not Path(path).is_file() or hash_of_file(path) != digest]
     if changed:

@@ -1,7 +1,4 @@
-"""The function of each step of the workflow, and the options of its command.
-
-The function's signature alone determines the options, both on the command line and in the shell line of the step's rule.
-"""
+"""The function of each step of the workflow, and the options of its command, which are the parameters of the function."""
 
 import shlex
 from functools import cache
@@ -34,18 +31,19 @@ _WILDCARDS = {"dataset", "k", "seeds"}
 
 
 def shell_line(step: str, *optional: str, **values: str) -> str:
-    """The shell line of a step's rule: the step's command with its options. What the command prints goes to the rule's log.
+    """The shell line of a step's rule: the step's command with its options.
 
-    An input or output of the step is the input or output of the rule that has the same name. ``dataset``, ``k`` and ``seeds``
-    are wildcards of the rule, and all other values are in its params. A parameter in ``values`` gets that shell text instead.
-    A parameter with a default is left out, unless ``values`` has it or ``optional`` names it as one of the rule's params.
+    The value of a parameter is the rule's input, output, wildcard or param of the same name, or the shell text in ``values``. A
+    parameter with a default is left out, unless ``values`` has it or ``optional`` names it; then it is a param of the rule.
     """
     options = []
     for name, annotation, has_default in _parameters(step):
         if has_default and name not in optional and name not in values:
             continue
-        source = {"Input": "input", "Output": "output"}.get(annotation, "wildcards" if name in _WILDCARDS else "params")
-        source = "params" if has_default else source
+        if has_default:
+            source = "params"
+        else:
+            source = {"Input": "input", "Output": "output"}.get(annotation, "wildcards" if name in _WILDCARDS else "params")
         options.append(f"--{name.replace('_', '-')}={values.get(name, f'{{{source}.{name}:q}}')}")
     return f"clusterlets {step} {' '.join(options)} > {{log:q}} 2>&1"
 
@@ -53,9 +51,8 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
 def shell_prefix(checkout: str, limits: str) -> str:
     """The start of each shell line: it makes ``clusterlets`` run the package in ``checkout``, with UTF-8 in every locale.
 
-    The path of the lock file and the limits are environment variables. If they were params of the rules, a change would rerun
-    all jobs, although no result depends on the path, and few results depend on the limits. Braces are doubled, because
-    Snakemake formats the prefix like every shell line.
+    The path of the lock file and the limits are environment variables, so that a change does not rerun all jobs. Braces are
+    doubled, because Snakemake formats the prefix.
     """
     step = shlex.quote(f"{checkout}/workflow/step.py")
     variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; LIMITS={shlex.quote(limits)}"
@@ -67,9 +64,9 @@ def shell_prefix(checkout: str, limits: str) -> str:
 def _parameters(step: str) -> list[tuple[str, str, bool]]:
     """Name and annotation of each parameter, and whether it has a default.
 
-    The source is parsed and not imported, because steps load large libraries.
+    The source is parsed and not imported, because importing steps loads large libraries.
     """
-    import ast  # imported late: every job imports this module, and only few call this function
+    import ast  # imported late: jobs import this module, but only planning calls this function
 
     module, function = STEPS[step].split(":")
     tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8"))

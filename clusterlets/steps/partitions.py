@@ -1,4 +1,4 @@
-"""The step that samples partitions for the matcher C. It keeps their Pareto front, which serves every omega."""
+"""The step that samples partitions for the matcher C, and keeps their Pareto front, which is all that any omega needs."""
 
 from dataclasses import asdict
 
@@ -14,7 +14,7 @@ from clusterlets.steps import Input, Output
 def sample_partitions(
     pieces: Input, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: Output
 ) -> None:
-    """Write the Pareto front of random partitions of the clusterlets: high centroid silhouette, low largest deviation.
+    """Write the Pareto front of random partitions of the clusterlets, by centroid silhouette and largest deviation.
 
     pieces: the clusterlets (.npz)
     sample_size: random partitions drawn for each seed

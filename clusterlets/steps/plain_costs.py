@@ -1,4 +1,4 @@
-"""The step that runs plain k-means from many starts. Prices are relative to the lowest cost."""
+"""The step that runs plain k-means from many starts. Prices are ratios to the least cost."""
 
 from clusterlets.algorithms import plain_costs
 from clusterlets.grid.artifacts import Prepared

@@ -1,4 +1,4 @@
-"""The step that prepares a dataset: it checks the raw files and writes the table as arrays and a description."""
+"""The step that prepares a dataset: it checks the raw files, and writes the table as arrays with a description."""
 
 import hashlib
 from pathlib import Path
@@ -23,15 +23,15 @@ def prepare_dataset(
     sensitive: str = CLASS,
     duplicates: str | None = None,
 ) -> None:
-    """Check the raw files against their receipt, prepare them, and write both forms of the result, or neither.
+    """Check the raw files of a dataset against their receipt, and write the prepared table.
 
     raw_dir: folder of the raw files of all datasets, <raw_dir>/<dataset>/<file>
     receipt_path: receipt of the fetch; removed if the raw files are unusable, so that the next run fetches again
-    scaling: none, or standard (zero mean, unit population variance, constant columns 0) after the table was checked
+    scaling: none, or standard (zero mean, unit population variance, constant columns 0)
     npz_path: arrays to write: X float64 (n, d), groups int64 (n,), feature_names and group_names (text)
     json_path: description to write: counts, fingerprint, source, licence, citation, warnings
-    sensitive: class, or a sensitive attribute of the dataset, or several joined by + for their combinations
-    duplicates: keep, or drop the rows that equal an earlier one in all features and the class; by default as sources.yaml says
+    sensitive: class, a sensitive attribute of the dataset, or several attributes joined by +
+    duplicates: keep, or drop the rows that equal an earlier one in all features and the class; by default as in sources.yaml
     """
     check_scaling(scaling)
     receipt = _checked_receipt(dataset, Path(raw_dir) / dataset, Path(receipt_path))
@@ -59,7 +59,7 @@ def check_scaling(scaling: str) -> None:
 
 
 def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_path: str) -> None:
-    """Write a table as arrays, with a description that begins with ``origin``. If one file fails, the other is not kept."""
+    """Write a table as arrays, and a description that begins with ``origin``. If one file fails, neither is kept."""
     description = origin | {
         "rows": len(table.X),
         "features": table.X.shape[1],
@@ -85,10 +85,7 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
 
 
 def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
-    """Read the receipt and check the raw files against it.
-
-    If a file is missing or changed, the receipt is removed, so that the next run fetches again. A changed file is renamed.
-    """
+    """Read the receipt and check the raw files against it. If they differ, the receipt is removed."""
     receipt = storage.load_json(receipt_path)
     expected_files = {file["name"] for file in datasets.describe(dataset)["files"]}
     if receipt["dataset"] != dataset or set(receipt["files"]) != expected_files:
@@ -126,16 +123,14 @@ def _warnings(table: Table, receipt: dict) -> list[str]:
 
 
 def _origin(receipt: dict) -> dict:
-    """The part of the description that says where the table comes from.
-
-    ``fingerprint_ok`` can be set here, because the description is written only after the table's fingerprint was checked.
-    """
+    """The part of the description that says where the table comes from."""
     description = datasets.describe(receipt["dataset"])
     return {
         "dataset": description["name"],
         "title": description["title"],
         "source": receipt["source"],
         "sha256_matches": receipt["sha256_matches"],
+        # datasets.prepare has checked the fingerprint of a strict dataset.
         "fingerprint_ok": (description["strict"] and description["fingerprint"] is not None) or None,
         "licence": description["licence"],
         "citation": description["citation"],

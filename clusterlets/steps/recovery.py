@@ -1,4 +1,4 @@
-"""The step that describes selected clusterings: what their clusters consist of, and where the rows lie in a plane."""
+"""The step that describes the clusters of selected runs: their composition, and their rows in the plane."""
 
 import functools
 import json
@@ -15,7 +15,7 @@ from clusterlets.steps import Input, Output
 
 
 def recover_clusters(runs: Input, config: str, results: str, composition: Output, projection: Output) -> None:
-    """Write the composition of each dataset's best clusterings, and the rows of one dataset with their clusters by matcher.
+    """Write the composition of each dataset's best clusterings, and one dataset's rows with their clusters by every matcher.
 
     composition: one line for each cluster and group (.csv)
     projection: one line for each row and cluster (.csv)
@@ -23,7 +23,7 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
     all_runs, settings = read_runs(runs), json.loads(config)
     best_runs, matcher_runs = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
 
-    @functools.lru_cache(maxsize=1)  # the runs of a dataset follow each other, and memory may not hold all tables
+    @functools.lru_cache(maxsize=1)  # one table at a time: the runs of a dataset follow each other
     def load_table(dataset: str) -> Prepared:
         return Prepared.load(str(Path(results) / f"prepared/{dataset}.npz"))
 
@@ -42,7 +42,7 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
 
 
 def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
-    """Yield the row and the recovered clusters of each run. ClusterletsError if the row scored other clusters than these."""
+    """Yield the row and the clusters of each run. Raises ClusterletsError if the row has the scores of other clusters."""
     files = IntermediateFiles(config, results)
     for row in runs.to_dict("records"):
         run = Run.from_row(row, config)
@@ -52,5 +52,5 @@ def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tupl
 
 
 def join(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """Concatenate the frames. Without frames, the result has the given columns and no rows."""
+    """Concatenate the frames. If there are none, the result has the given columns and no rows."""
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)

@@ -15,10 +15,10 @@ from clusterlets.storage import load_json, write_text
 def write_report(runs: Input, config: str, results: str, output: Output, summary: Output) -> None:
     """Write the report as one HTML page, and the verdict as text.
 
-    The output of other steps is read from the folder of results. If a file is missing, the page says so.
+    The page says which files of other steps are missing.
 
     output: the page (.html)
-    summary: the sentences (.txt)
+    summary: the verdict (.txt)
     """
     folder, accounts = Path(results), Path(results, "accounts")
     all_results = Results.read(folder, json.loads(config))

@@ -1,10 +1,10 @@
-"""The step that scores a method. For a matcher, the step first joins the clusterlets of every seed."""
+"""The step that scores the runs of a cell. For a matcher, it first joins the clusterlets of every seed."""
 
 import json
 
 from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
-from clusterlets.grid.artifacts import CROSSED, NEVER_FITTED, Prepared, SeedBlock
+from clusterlets.grid.artifacts import LIMIT_EXCEEDED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
@@ -38,7 +38,7 @@ def score_method(
     """Write the rows of a cell, one for each run.
 
     parameters: arguments of fit or match, as JSON
-    settings: further parameters, the same for the whole grid, as JSON
+    settings: parameters that come from keys of the configuration, as JSON
     limits: time and memory that a matching may take, as JSON
     pieces: the clusters of every output and seed, or the clusterlets (.npz)
     geometry: measurements of the dataset (JSON)
@@ -46,7 +46,7 @@ def score_method(
     output: one row for each run (CSV)
     data: for a matcher, the prepared dataset (.npz)
     labels: for a matcher, clusterlet of each instance (.npz)
-    distances: for a matcher, summed distances between the clusterlets (.npz)
+    distances: for a matcher, summed distances of the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
     """
     method_class, arguments, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
@@ -55,7 +55,8 @@ def score_method(
         all_parameters, fit_limits = arguments | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(method_class, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
-        crossed_limits.record(output, any(matching.status in CROSSED for _, matching in matchings), limits, exceeded_limits)
+        has_exceeded = any(matching.status in LIMIT_EXCEEDED for _, matching in matchings)
+        crossed_limits.record(output, has_exceeded, limits, exceeded_limits)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
                 accounts.log_fit(dataset, method_class.name, k, format_parameters(arguments), seed, matching)

@@ -13,16 +13,16 @@ from clusterlets.storage import hash_of_file
 def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, json_path: Output, sha256: str = "") -> None:
     """Read a user's own table and write it in the form of a prepared dataset.
 
-    name: what the configuration calls it
+    name: id of the table in the configuration
     table: the file (CSV, TSV or Parquet)
     settings: sensitive (a list of columns), features (a list or "numeric"), separator and scaling, as JSON
     npz_path: arrays to write: X, groups, feature_names, group_names (.npz)
-    json_path: description to write: counts, fingerprint, file, remarks
+    json_path: description to write: counts, fingerprint, source, warnings
     sha256: SHA-256 of the file when the workflow was planned; by default, any file is accepted
     """
     options = json.loads(settings)
     check_scaling(options["scaling"])
-    checked_table, remarks, _ = user_table.read(
+    checked_table, warnings, _ = user_table.read(
         *(Path(table), options["sensitive"], options["features"], options["separator"]),
         advice="The configuration's features name the columns to cluster by.",
     )
@@ -38,6 +38,6 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
         "licence": "",
         "citation": "",
         "sensitive": "+".join(options["sensitive"]),
-        "warnings": remarks,
+        "warnings": warnings,
     }
     save_table(checked_table, origin, options["scaling"], npz_path, json_path)

@@ -13,7 +13,7 @@ from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole, naming_text
 from clusterlets.extras import optional
-from clusterlets.grid.cells import in_words
+from clusterlets.grid.cells import format_nested
 from clusterlets.grid.fitting import Fit
 
 with optional():  # needs pandas: tune returns a DataFrame
@@ -83,7 +83,7 @@ class Tuned(pd.DataFrame):
     def candidate(self, run: Mapping[str, Any]) -> "Candidate":
         """The candidate of which this is a run."""
         key = run["method"], run["parameters"]
-        return next(candidate for candidate in self.plan if (candidate.method, in_words(candidate.parameters)) == key)
+        return next(candidate for candidate in self.plan if (candidate.method, format_nested(candidate.parameters)) == key)
 
     def recommendation(self) -> str:
         """A text on the recommended run: what it costs, and how it compares with others."""

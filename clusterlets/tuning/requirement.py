@@ -12,7 +12,7 @@ import numpy as np
 from clusterlets.algorithms.limits import Limit, exact_fraction, limit_rows, products
 from clusterlets.estimators.groups import column_names
 from clusterlets.estimators.inputs import InvalidInput
-from clusterlets.grid.cells import in_words
+from clusterlets.grid.cells import format_nested
 from clusterlets.methods.fair_limit import FairLimit
 
 #: The method whose clusters keep the limits by construction.
@@ -142,7 +142,7 @@ class Requirement:
         value = self.bounds.get("max_deviation")
         if value is None:
             ((name, value),) = self.bounds.items()
-            return f"within {name} {in_words({name: value}).partition('=')[2]}"
+            return f"within {name} {format_nested({name: value}).partition('=')[2]}"
         if isinstance(value, Mapping):
             value = ", ".join(f"{number:g} ({column})" for column, number in value.items())
         return f"within {value if isinstance(value, str) else f'{float(value):g}'} of the table's shares"

@@ -15,7 +15,7 @@ from clusterlets.algorithms.limits import largest_deviation
 from clusterlets.analysis.leaderboard import spread_positions
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
 from clusterlets.grid.artifacts import OK, TIMEOUT, UNSUPPORTED
-from clusterlets.grid.cells import combinations, in_words
+from clusterlets.grid.cells import combinations, format_nested
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.parameters import SHARES
 from clusterlets.tuning.requirement import LIMITED, NEAR_MISS, Requirement
@@ -82,7 +82,7 @@ class Candidate:
     parameters: Mapping[str, Any]
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.method, in_words(self.parameters))))
+        return " ".join(filter(None, (self.method, format_nested(self.parameters))))
 
     def estimator(self, n_clusters: int, seed: int) -> ClusterletClustering | MethodClustering:
         """The unfitted estimator. A matcher searches for the configuration closest to ``n_clusters`` clusters."""
@@ -230,7 +230,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
 
 def row(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
     """The row of a run. The price is NaN if there is no result, or if it has not the requested number of disjoint clusters."""
-    run: dict[str, Any] = {"method": candidate.method, "parameters": in_words(candidate.parameters), "seed": seed}
+    run: dict[str, Any] = {"method": candidate.method, "parameters": format_nested(candidate.parameters), "seed": seed}
     run |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
     run |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "least_multiple", "assignment_gap"), math.nan)
     has_price = run["n_clusters"] == task.n_clusters and task.plain_cost > 0

@@ -1,1 +1,1 @@
-"""What the figures share: colors, sizes, panels, legends, shortened names, and the writing of files."""
+"""What the figures share: their style, names, and how they are saved."""

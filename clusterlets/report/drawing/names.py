@@ -1,4 +1,4 @@
-"""Names from users in figures: printed literally, and cut to fit."""
+"""Names from users in figures. Importing this module makes Matplotlib print them literally; ``cut`` shortens them."""
 
 import matplotlib
 
@@ -6,4 +6,4 @@ from clusterlets.text import cut
 
 __all__ = ["cut"]
 
-matplotlib.rcParams["text.parse_math"] = False  # no figure has formulas, but a name may be "$0-$20k"
+matplotlib.rcParams["text.parse_math"] = False  # a name such as "$0-$20k" is no formula

@@ -1,4 +1,4 @@
-"""Write figures as PNG, PDF or SVG. The same figure always gives the same bytes."""
+"""Write figures as PNG, PDF or SVG, always with the same bytes for the same figure."""
 
 import io
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from clusterlets.errors import ClusterletsError
 from clusterlets.storage import write_bytes
 
-# Files have no dates, and PNGs do not name Matplotlib's version, so that files are reproducible.
+# None leaves out an entry that would differ between runs or versions: dates, and the name of Matplotlib.
 _METADATA: dict[str, dict] = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
 
 
 def write(figure: Figure, path: str, dpi: int = 150) -> None:
-    """Write the figure atomically, in the format of the file's extension; ClusterletsError for an unknown extension."""
+    """Write the figure atomically, in the format of the file's extension. Raises ClusterletsError if that is unknown."""
     suffix = Path(path).suffix
     if suffix not in _METADATA:
         raise ClusterletsError(f"{path}: the name of a picture must end in {', '.join(_METADATA)}.")
@@ -23,7 +23,7 @@ def write(figure: Figure, path: str, dpi: int = 150) -> None:
 
 
 def as_bytes(figure: Figure, suffix: str, dpi: int = 150, metadata: Mapping = {}, **options) -> bytes:
-    """The figure as the content of a file with ``suffix`` and further ``metadata``; ``options`` are those of ``savefig``."""
+    """The figure as the bytes of a file with this suffix. ``metadata`` and ``options`` are passed to ``savefig``."""
     content = io.BytesIO()
     with rc_context({"svg.hashsalt": "clusterlets"}):  # otherwise the ids of elements are random
         figure.savefig(content, format=suffix[1:], dpi=dpi, metadata={**_METADATA[suffix], **metadata}, **options)

@@ -1,7 +1,6 @@
 """What the figures share: colors, sizes, panels, legends, and how they are saved.
 
-Figures are drawn at the size at which a paper prints them, 7 inches wide, so that most of their text is printed at 7 points
-or more.
+Figures are drawn at the size at which they are printed, 7 inches wide, so that font sizes are those on paper.
 """
 
 import os
@@ -24,12 +23,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from clusterlets.report.drawing import names  # noqa: F401  (importing it stops Matplotlib from reading names as formulas)
+from clusterlets.report.drawing import names  # noqa: F401  (so that Matplotlib does not read names as formulas)
 from clusterlets.report.drawing.saving import as_bytes
 from clusterlets.report.figures import EMPTY
 from clusterlets.storage import write_bytes
 
-# Okabe and Ito's palette, whose colors people with color blindness can tell apart. Grey replaces its yellow, which is too pale.
+# Okabe and Ito's palette for people with color blindness, with grey in place of yellow, which is too pale, and one more color.
 COLORS = {
     "C": "#0072B2",
     "G-B": "#D55E00",
@@ -42,7 +41,8 @@ COLORS = {
     "random": "#882255",
 }
 _MARKERS = dict(zip(COLORS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
-# The other methods take these colors and markers in turn. Two methods with the same color have different markers.
+# Colors and markers of the other methods, which take them in turn. The two lists have different lengths, so that methods with
+# the same color have different markers.
 _OTHER_COLORS = (
     *("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733"),
     *("#6699CC", "#CC6677", "#661100", "#EE3377", "#BBCC33"),
@@ -79,7 +79,7 @@ plt.rcParams.update(
 
 
 def method_styles(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Color and marker of each method, by its name in the report; no two methods share both."""
+    """Color and marker of each method, by its name in the report."""
     other_styles = {
         name: (_OTHER_COLORS[index % len(_OTHER_COLORS)], _OTHER_MARKERS[index % len(_OTHER_MARKERS)])
         for index, name in enumerate(sorted(set(methods) - set(COLORS)))
@@ -99,9 +99,10 @@ def save(figure: Figure, stem: str | os.PathLike) -> None:
 
 @contextmanager
 def _copy_rasterized_pixels() -> Iterator[None]:
-    """Give each rasterized part of a PDF a copy of its own pixels, so that it keeps no image of the whole page in memory.
+    """Make Matplotlib copy the pixels of each rasterized part of a PDF, to save memory.
 
-    Matplotlib keeps all parts until it writes the file. Without the copies, 100 panels would keep 100 such images, or 5 GB.
+    Matplotlib keeps all parts until it writes the file. Each part is a view of an image of the whole page, so without copies
+    100 panels would keep 100 such images, or 5 GB.
     """
     draw_image = RendererPdf.draw_image
 
@@ -116,7 +117,7 @@ def _copy_rasterized_pixels() -> Iterator[None]:
 
 
 def single_panel(height: float) -> tuple[Figure, Axes]:
-    """A figure with one panel, as wide as a page."""
+    """A figure with one panel."""
     return plt.subplots(figsize=(WIDTH, height))
 
 
@@ -129,18 +130,19 @@ def empty_figure(reason: str = "Nothing to show: no values.") -> Figure:
 
 
 def mark_empty(figure: Figure) -> Figure:
-    """Mark a figure as empty: pages leave it out because of a comment in its PNG."""
+    """Mark a figure as empty. Its PNG gets a comment, by which pages leave it out."""
     figure.set_label(EMPTY)
     return figure
 
 
 def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
-    """A figure with panels in rows, each ``height`` inches high; for 0 panels, a figure that says that it is empty."""
+    """A figure with panels in rows, each ``height`` inches high. Without panels, it is an :func:`empty_figure`."""
     if not number:
         return empty_figure(), []
     columns, rows = min(per_row, number), ceil(number / per_row)
+    width = WIDTH * max(columns, 2) / per_row if columns < per_row else WIDTH
     with plt.rc_context(GRID):
-        size = (WIDTH * max(columns, 2) / per_row if columns < per_row else WIDTH, 0.6 + height * rows)
+        size = (width, 0.6 + height * rows)
         figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for unused in axes.flat[number:]:
         unused.axis("off")
@@ -148,7 +150,7 @@ def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) ->
 
 
 def set_root_axis(axes: Axes, right: float, ticks: Iterable[float]) -> None:
-    """Give the horizontal axis a square-root scale from 0 to ``right``, so that small values have room."""
+    """Give the horizontal axis a square-root scale from 0 to ``right``, on which small values have more room."""
     axes.set_xscale("function", functions=(lambda x: x.clip(0) ** 0.5, lambda x: x**2))
     axes.set_xlim(0, right)
     visible_ticks = [tick for tick in ticks if tick <= right]
@@ -156,13 +158,13 @@ def set_root_axis(axes: Axes, right: float, ticks: Iterable[float]) -> None:
 
 
 def set_round_ticks(axis: Axis, max_ticks: int) -> None:
-    """Set up to ``max_ticks`` ticks at round numbers on a logarithmic axis that spans few powers of ten."""
+    """Set at most ``max_ticks`` ticks at round numbers, on a logarithmic axis that spans few powers of ten."""
     axis.set(major_locator=MaxNLocator(max_ticks, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
     axis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
 def add_method_legend(figure: Figure, styles: dict[str, tuple[str, str]], x: str, y: str, title: str | None = None) -> None:
-    """Add a legend of colors and markers with a title, and the axis labels that all panels share."""
+    """Add a legend of the methods, and the axis labels ``x`` and ``y`` that all panels share."""
     handles = [
         Line2D([], [], color=color, marker=marker, ls="", markersize=5, label=name) for name, (color, marker) in styles.items()
     ]
@@ -172,7 +174,7 @@ def add_method_legend(figure: Figure, styles: dict[str, tuple[str, str]], x: str
 
 
 def add_legend(figure: Figure, handles: Sequence[Artist], title: str | None = None, columns: int = 4) -> None:
-    """Add a legend above all panels. A tall legend makes the figure taller, so that panels keep their height."""
+    """Add a legend above all panels. The figure grows with the legend, so that panels keep their height."""
     figure.set_figheight(figure.get_figheight() + 0.17 * max(0, ceil(len(handles) / columns) - 2))
     legend_style = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
     figure.legend(handles=handles, title=title, loc="outside upper center", **legend_style)

@@ -1,7 +1,7 @@
-"""The figures. Each file in this folder draws one or several figures and declares them; no other file lists figures.
+"""The figures. Each file in this folder draws one or several figures and declares them.
 
-Snakemake's rules, the sections of the pages, and all captions follow from the declarations. These are parsed from the
-source, not imported, so that planning a run loads no drawing library.
+The rules of Snakemake, the pages and the captions follow from the declarations. Declarations are parsed and not imported, so
+that planning a run loads no drawing library.
 """
 
 import ast
@@ -32,11 +32,24 @@ SECTIONS = (
 class Declaration:
     """A figure: its files, what it is drawn from, and where and how pages show it.
 
-    ``name`` is the name of the figure's files, without extension. ``title`` is its heading on a page and the alternative text
-    of the picture. ``caption`` says, in plain text, what the figure shows and how to read it. ``reads`` are the tables that the
-    function ``draw`` takes, in this order, relative to the results folder. ``options`` are further arguments of ``draw``, for
-    modules that draw several figures. Pages show the figure in its ``sections``, one or more of :data:`SECTIONS`, sorted by
-    ``position``, then by name. ``module`` is the name of the Python file without extension, set by :func:`declarations`.
+    Attributes
+    ----------
+    name : str
+        Name of the figure's files, without extension.
+    title : str
+        Its heading on a page, and the alternative text of the picture.
+    caption : str
+        What the figure shows and how to read it, in plain text.
+    reads : tuple of str
+        The tables that the function ``draw`` takes, relative to the results folder.
+    sections : tuple of str
+        Where pages show it: one or more of :data:`SECTIONS`.
+    position : int
+        Its place in a section. Figures with the same position are sorted by name.
+    options : dict
+        Further arguments of ``draw``, for modules that draw several figures.
+    module : str
+        Name of the Python file without extension, set by :func:`declarations`.
     """
 
     name: str
@@ -50,7 +63,7 @@ class Declaration:
 
     @property
     def folder(self) -> str:
-        """The folder of its files. Figures of accounts have their own folder: they differ between runs with equal results."""
+        """The folder of its files. Figures of times and memory are apart, because they differ between runs."""
         return "accounts" if any(path.startswith("accounts/") for path in self.reads) else "figures"
 
     def files(self, *extensions: str) -> list[str]:
@@ -62,7 +75,7 @@ class Declaration:
 def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     """Every figure, in the order in which pages show them.
 
-    Raises ClusterletsError if a file declares no figure, if no page has the section of a figure, or if two share a name.
+    Raises ClusterletsError if a file declares no figure, if a section does not exist, or if two figures have the same name.
     """
     figures = [
         figure for path in sorted(folder.glob("*.py")) if path.name != "__init__.py" for figure in _read_declarations(path)
@@ -78,30 +91,31 @@ def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
 
 
 def by_module() -> dict[str, list[Declaration]]:
-    """The figures that each file draws, by the name of the file without extension."""
+    """The figures of each file, by the file's name without extension."""
     names = sorted({figure.module for figure in declarations()})
     return {name: [figure for figure in declarations() if figure.module == name] for name in names}
 
 
 def declarations_on(page: str) -> list[Declaration]:
-    """The figures that a page shows; ``page`` is its file name."""
+    """The figures on a page, such as ``report.html``."""
     return [figure for figure in declarations() if any(section.startswith(f"{page}#") for section in figure.sections)]
 
 
 def images_of(page: str, results: Path) -> dict[str, bytes]:
-    """The PNG of each figure of a page, by the figure's name. Figures that were not drawn or show no data are left out."""
+    """The PNG of each figure on a page, by the figure's name. Figures that were not drawn or are empty are left out."""
     paths = {figure.name: results / figure.files("png")[0] for figure in declarations_on(page)}
     images = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
     return {name: image for name, image in images.items() if image and not is_empty(image)}
 
 
 def is_empty(png: bytes) -> bool:
-    """Whether a PNG has the comment :data:`EMPTY`; comments come before the pixels."""
-    return f"Comment\0{EMPTY}".encode() in png.partition(b"IDAT")[0]
+    """Whether a PNG has the comment :data:`EMPTY`."""
+    before_pixels = png.partition(b"IDAT")[0]
+    return f"Comment\0{EMPTY}".encode() in before_pixels
 
 
 def _read_declarations(path: Path) -> Iterable[Declaration]:
-    """The entries of the list ``FIGURES`` in a file; each argument is a literal, or the name of a constant above the list."""
+    """The entries of the list ``FIGURES`` in a file. Their arguments are literals or names of constants above the list."""
     constants: dict[str, ast.expr] = {}
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
         match statement:

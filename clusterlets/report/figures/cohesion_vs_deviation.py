@@ -14,9 +14,10 @@ FIGURES = [
     Declaration(
         name="cohesion_vs_deviation",
         title="Cohesion against mean deviation, one panel per dataset; best is top left",
-        caption="Small: every run. Large: the best run of each method by mean deviation, after the rule on limit cases; "
-        "hollow where all its runs are limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method "
-        "holds the front's lower left end and another its upper right, fairness is paid for in cohesion.",
+        caption="Small: every run. Large: the best run of each method by mean deviation, without limit cases (runs with fewer "
+        "than 3 clusters or an overlap of 0.5 or more); hollow if all its runs are limit cases. Line: the Pareto front of the "
+        "other runs. If one method is at the lower left end of the front and another at the upper right end, fairness costs "
+        "cohesion.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
         position=40,
@@ -31,9 +32,9 @@ _LEGEND_TITLE = (
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """One panel per dataset: every run (faint), the best run of each method by mean deviation (marked), and the Pareto front.
+    """Draw a panel per dataset: every run (faint), the best run of each method by mean deviation, and the Pareto front.
 
-    Limit cases are neither marked nor on the front. If all runs of a method are limit cases, its best run is marked, hollow.
+    Limit cases are not on the front. A method's best run is only a limit case, drawn hollow, if all its runs are.
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
@@ -44,8 +45,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     for axes, dataset in zip(all_axes, datasets, strict=True):
         for name, (color, marker) in styles.items():
             cloud, mark = (frame[(frame["dataset"] == dataset) & (frame["name"] == name)] for frame in (runs, marked_runs))
-            # The more runs, the fainter each mark.
-            alpha = min(0.35, 40 / max(len(cloud), 1))
+            alpha = min(0.35, 40 / max(len(cloud), 1))  # the more runs, the fainter
             cloud_style = {"s": 4, "alpha": alpha, "lw": 0, "rasterized": True, "marker": marker, "zorder": 3}
             axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **cloud_style)
             fill_color = mark["limit_case"].map({True: "white", False: color})
@@ -68,7 +68,7 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset. It is a limit case only if all these runs are."""
+    """The best run of each method on each dataset, with whether it is a limit case."""
     regular_runs = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular_runs.index))
     keys = ["dataset", "name"]

@@ -19,31 +19,27 @@ FIGURES = [
     Declaration(
         name="composition",
         title="The groups of every cluster in the best run of each dataset by mean deviation (table 4)",
-        caption="Of Clusterlets, of FRAC as the paper scored it and as it is defined, and of the controls k-means and random. "
-        "A bar is a cluster, the largest on the left, with its size where there is room. Dashed: the dataset's shares, which "
-        "every bar of a perfectly fair clustering would meet. The numbers are in clusterings/composition.csv.",
+        caption="Methods: Clusterlets, FRAC as the paper scored it and as it is defined, and the controls k-means and random. "
+        "A bar is a cluster, the largest on the left, with its size if there is room. Dashed: the shares in the dataset, which "
+        "all clusters of a perfectly fair clustering would have. The numbers are in clusterings/composition.csv.",
         reads=("runs.csv", "clusterings/composition.csv"),
         sections=("report.html#figures",),
         position=70,
     )
 ]
 
-# Okabe and Ito's colors, in an order in which neighbours also differ in lightness. With more groups, a color scale replaces
-# these colors.
+# Okabe and Ito's colors, ordered so that neighbours differ in lightness. A color scale replaces them if there are more groups.
 _COLORS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
-_MAX_NAMED_GROUPS = 3  # groups whose names fit side by side
+_MAX_NAMED_GROUPS = 3  # names that fit side by side
 _MAX_NAME_LENGTH = 12  # characters of a group's name
 _MAX_TITLE_LENGTH = 28  # characters of a dataset's name
 _MAX_LABELLED_BARS = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
-_METHOD_SPACING = 1.12  # between the left ends of neighbouring methods, whose bars are 1 wide together
+_METHOD_SPACING = 1.12  # between the left ends of neighbouring methods; the bars of a method are 1 wide together
 
 
 def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
-    """One panel per dataset, with one bar for each cluster in the best runs of Clusterlets, FRAC and the controls.
-
-    Dashed lines show the shares of the groups in the dataset.
-    """
+    """Draw a panel per dataset, with a bar for each cluster in the best runs of Clusterlets, FRAC and the controls."""
     runs_to_show = runs[runs["method"].isin(selection.METHODS)]
     datasets = selection.in_order(runs_to_show["dataset"], reported.datasets())
     methods = selection.in_order(runs_to_show["method"], selection.METHODS)
@@ -59,7 +55,7 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
 
 
 def _draw_dataset(axes: Axes, rows: pd.DataFrame, methods: Sequence[str]) -> None:
-    """Draw the clusters of each method side by side, with lines for the shares in the dataset across all of them."""
+    """Draw the clusters of the methods side by side, and dashed lines for the shares of the groups in the dataset."""
     axes.set(ylim=(0, 1), yticks=[0, 0.5, 1])
     if rows.empty:
         axes.set(xticks=[])
@@ -83,7 +79,7 @@ def _draw_dataset(axes: Axes, rows: pd.DataFrame, methods: Sequence[str]) -> Non
 
 
 def _draw_bars(axes: Axes, left: float, rows: pd.DataFrame, names: list[str], colors: Sequence) -> None:
-    """Draw one stacked bar per cluster, over a total width of 1, with the sizes of the clusters if there is room."""
+    """Draw a stacked bar per cluster, with the cluster's size if there is room. Together the bars are 1 wide."""
     shares = rows.pivot(index="cluster", columns="group", values="share")[names].to_numpy()
     starts = np.cumsum(shares, axis=1) - shares
     centers = left + (np.arange(len(shares)) + 0.5) / len(shares)
@@ -96,7 +92,7 @@ def _draw_bars(axes: Axes, left: float, rows: pd.DataFrame, names: list[str], co
 
 
 def _describe_run(rows: pd.DataFrame, method: str) -> str:
-    """The name of the run's method, its number of clusters, and the range of their sizes."""
+    """The run's method, its number of clusters, and the range of their sizes."""
     if rows.empty:
         return f"{method}\nno such run\n"
     row, sizes = rows.iloc[0], rows["size"]
@@ -105,9 +101,10 @@ def _describe_run(rows: pd.DataFrame, method: str) -> str:
 
 
 def _name_groups(axes: Axes, names: list[str], colors: Sequence) -> None:
-    """Write the names of the groups above the panel, each in its color, or only the number of groups if there are too many."""
+    """Write the names of the groups above the panel, or only their number if there are too many."""
     labels = [(cut(name, _MAX_NAME_LENGTH), color) for name, color in zip(names, colors, strict=False)]
-    labels = labels if len(names) <= _MAX_NAMED_GROUPS else [(f"{len(names)} groups", "0.3")]
+    if len(names) > _MAX_NAMED_GROUPS:
+        labels = [(f"{len(names)} groups", "0.3")]
     style = {"va": "bottom", "fontsize": 7}
     text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **style)
     for name, color in labels:

@@ -28,45 +28,45 @@ FIGURES = [
 
 _MAX_NAME = 30  # characters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
-_ENDS = (2, 3, 5, 10, 30, 100, 300)  # possible ends of the axis: the first that covers three quarters of the prices
+_ENDS = (2, 3, 5, 10, 30, 100, 300)  # the axis ends at the first of these that three quarters of the prices do not exceed
 _ROW_HEIGHT = 0.125  # inches
 _MIN_HEIGHT = 0.9  # inches of a panel with its title and the numbers below it
 _KEY_WIDTH = 120  # characters of a line of the key
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
-    """One panel per dataset, at the middle k of the grid: median price under the limit, and its range over the scoring seeds.
+    """Draw a panel per dataset, at the middle k of the grid: median price under the limit, and its range over scoring seeds.
 
-    Methods are sorted by how often they keep the limit, then by median price. Colours and
-    markers are assigned over all methods of the runs, so a method looks the same in every figure.
+    The styles come from all methods in ``runs``, so that a method looks the same in every figure.
     """
-    shown = board[board["limit"] == SHOWN_LIMIT]
-    if not (shown["outcome"] == KEEPS).any():
+    rows = board[board["limit"] == SHOWN_LIMIT]
+    if not (rows["outcome"] == KEEPS).any():
         return empty_figure(f"Nothing to show: no method keeps a largest deviation of {SHOWN_LIMIT:g}.")
-    k = median_low(set(shown["k"]))
-    shown = shown[shown["k"] == k]
-    without_price = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order = _order(shown[~shown["method"].isin(without_price)])
+    k = median_low(set(rows["k"]))
+    rows = rows[rows["k"] == k]
+    without_price = sorted(set(rows["method"]) - set(rows.loc[rows["price"].notna(), "method"]))
+    methods = _sort_methods(rows[~rows["method"].isin(without_price)])
     styles = method_styles(selection.in_order(selection.names(runs), COLORS))
-    prices = shown.loc[shown["outcome"] == KEEPS, "price"]
+    prices = rows.loc[rows["outcome"] == KEEPS, "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
-    datasets = list(shown["dataset"].unique())
-    figure, all_axes = panels(len(datasets), per_row=3, height=max(_MIN_HEIGHT, 0.35 + _ROW_HEIGHT * len(order)))
+    datasets = list(rows["dataset"].unique())
+    figure, all_axes = panels(len(datasets), per_row=3, height=max(_MIN_HEIGHT, 0.35 + _ROW_HEIGHT * len(methods)))
     for number, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
-        _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), styles, end)
-        axes.set_yticks(range(len(order)), order if number % 3 == 0 else [], fontsize=6)
+        _draw_prices(axes, rows[rows["dataset"] == dataset].set_index("method").reindex(methods), styles, end)
+        axes.set_yticks(range(len(methods)), methods if number % 3 == 0 else [], fontsize=6)
         axes.set_title(cut(dataset, _MAX_NAME))
     _explain(figure, k, without_price)
     return figure
 
 
-def _order(shown: pd.DataFrame) -> list[str]:
-    price = shown["price"].where(shown["outcome"] == KEEPS)
-    by_method = price.groupby(shown["method"]).agg(["count", "median"]).reset_index()
+def _sort_methods(rows: pd.DataFrame) -> list[str]:
+    """The methods, sorted by how often they keep the limit, then by median price."""
+    price = rows["price"].where(rows["outcome"] == KEEPS)
+    by_method = price.groupby(rows["method"]).agg(["count", "median"]).reset_index()
     return list(by_method.sort_values(["count", "median", "method"], ascending=[False, True, True], kind="stable")["method"])
 
 
-def _draw_rows(axes: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], end: float) -> None:
+def _draw_prices(axes: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], end: float) -> None:
     axes.set_xscale("log")
     axes.set_xlim(end**-0.05, end**1.08)
     ticks = [tick for tick in _TICKS if tick <= end and (end <= 5 or tick not in (1.25, 1.5))]
@@ -86,9 +86,9 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]
 def _explain(figure: Figure, k: float, without_price: list[str]) -> None:
     key = (
         f"Largest deviation at most {SHOWN_LIMIT:g}, k = {k:g}. Bar: range over the scoring seeds; hollow: misses the limit "
-        "on them; empty row: no configuration keeps the limit on the choosing seeds."
+        "on them; empty row: no configuration keeps the limit on the seeds that choose it."
     )
-    key += f" Without a row, as they keep it nowhere: {', '.join(without_price)}." if without_price else ""
+    key += f" No row, because they never keep the limit: {', '.join(without_price)}." if without_price else ""
     key = fill(key, _KEY_WIDTH, break_on_hyphens=False)
     add_legend(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))

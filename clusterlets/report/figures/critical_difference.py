@@ -55,15 +55,15 @@ _TITLE_WIDTH = 90  # characters per line of the title
 
 
 def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:
-    """The diagram of the ranking with this name; ``tables`` are the arguments of :func:`statistics.from_tables`."""
+    """Draw the ranking with this name. ``tables`` are the arguments of :func:`statistics.from_tables`."""
     rankings = {entry.name: entry for entry in from_tables(*tables)}
     return draw_ranking(rankings[ranking], set(selection.names(selection.ok(runs))))
 
 
 def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
-    """A diagram like figure 1: mean ranks (left is better), and bands that join methods without a significant difference.
+    """Draw a diagram like figure 1: mean ranks (left is better), and bands that join methods without a significant difference.
 
-    ``names`` are all methods of the runs, ranked or not, so that each method has its color of the other figures.
+    ``names`` are all methods of the runs, so that a method has the same color in every figure.
     """
     figure, axes = single_panel(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
     axes.set_title(fill(ranking.title, _TITLE_WIDTH))
@@ -79,7 +79,7 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
         label_fmt_right="  ({rank:.2f}) {label}",
         color_palette={name: color for name, (color, _) in method_styles({*names, *ranking.mean_ranks.index}).items()},
     )
-    for (band,) in artists["crossbars"]:  # scikit-posthocs takes its ends from a set, whose order differs between processes
+    for (band,) in artists["crossbars"]:  # scikit-posthocs takes the ends from a set, whose order differs between processes
         band.set_xdata(sorted(band.get_xdata()))
     for label in artists["labels"]:
         label.set_color("black")
@@ -91,7 +91,7 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
 
 
 def _draw_scale_bar(axes: Axes, start: float, length: float) -> None:
-    """Draw the critical difference as a bar above the axis, clear of the tick labels."""
+    """Draw the critical difference as a bar above the axis and its labels."""
     axes.plot([start, start + length], [1.6, 1.6], color="black", marker="|", markersize=8, lw=1.5)
     axes.text(start + length / 2, 1.8, f"critical difference {length:.2f}", ha="center", va="bottom", fontsize=8)
     axes.set_ylim(top=2.8)

@@ -14,9 +14,9 @@ FIGURES = [
     Declaration(
         name="heatmaps",
         title="Mean deviation and cohesion over the grid of each matcher's parameters",
-        caption="k by hops, of C k by omega: averaged over seeds, then over datasets; all runs with a result, limit cases "
-        "too. Beside the matchers FRAC and the controls, which have k alone. Darker is better in both rows, so a matcher "
-        "whose column is dark above and pale below buys fairness with cohesion.",
+        caption="Rows of a map: k. Columns: hops, or omega for C. A cell is the mean over seeds, then over datasets, of all "
+        "runs with a result. FRAC and the controls, which have only k, are in the last map. Darker is better, so a matcher "
+        "that is dark above and pale below trades cohesion for fairness.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
         position=50,
@@ -28,30 +28,28 @@ _QUANTITIES = {
     "deviation_mean": ("mean deviation\n(share; darker is fairer)", "cividis"),
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
-_MAX_NUMBERED_COLUMNS = 5  # the cells of a map with more columns have no room for numbers
-_MAX_DARK_LUMINANCE = 0.408  # a number is white on a cell of up to this relative luminance, and dark on a lighter one
+_MAX_NUMBERED_COLUMNS = 5  # the cells of wider maps have no room for numbers
+_MAX_DARK_LUMINANCE = 0.408  # relative luminance of the lightest cells with a white number
 _OTHERS_TITLE = "FRAC, controls"
 _NAMES_HEIGHT = 0.5  # inches for the names of the methods below the last map
-_MIN_ROW_HEIGHT = 1.15  # inches that the title of a row's quantity needs
+_MIN_ROW_HEIGHT = 1.15  # inches for the title of a quantity
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """Draw a map for each quantity (rows) and each matcher (columns), with k upwards and hops, or omega for C, to the right.
-
-    The last column of maps shows FRAC and the controls, side by side.
-    """
+    """Draw a row of maps for each quantity: a map for each matcher, and one for FRAC and the controls."""
     runs = selection.ok(runs).dropna(subset=list(_QUANTITIES))
     columns = _figure_columns(runs)
     if not columns:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     runs = pd.concat([column_runs for _, column_runs, _ in columns])
     widths = [column_runs[parameter].nunique() for _, column_runs, parameter in columns]
-    height = 0.9 + _NAMES_HEIGHT * (columns[-1][0] == _OTHERS_TITLE) + 2 * max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
+    row_height = max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
+    height = 0.9 + _NAMES_HEIGHT * (columns[-1][0] == _OTHERS_TITLE) + 2 * row_height
     grid_shape, size = (len(_QUANTITIES), len(columns)), (WIDTH, height)
     figure, axes_grid = plt.subplots(*grid_shape, figsize=size, squeeze=False, layout="constrained", width_ratios=widths)
     for row, (quantity, (title, color_map)) in zip(axes_grid, _QUANTITIES.items(), strict=True):
-        maps = [means(column_runs, quantity, parameter) for _, column_runs, parameter in columns]
-        maps = [grid_map.reindex(np.sort(runs["k"].unique())[::-1]) for grid_map in maps]  # all maps get the same k
+        all_k = np.sort(runs["k"].unique())[::-1]
+        maps = [means(column_runs, quantity, parameter).reindex(all_k) for _, column_runs, parameter in columns]
         limits = {"vmin": min(np.nanmin(grid_map) for grid_map in maps), "vmax": max(np.nanmax(grid_map) for grid_map in maps)}
         for axes, grid_map in zip(row, maps, strict=True):
             _draw_map(axes, grid_map, {"cmap": color_map, **limits})
@@ -72,12 +70,13 @@ def draw(runs: pd.DataFrame) -> Figure:
 
 
 def _figure_columns(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
-    """The figure's columns, as (title, runs, parameter that varies from left to right): matchers, then FRAC and controls."""
+    """The columns of the figure, as (title, runs, parameter on the horizontal axis)."""
     matcher_runs = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
     columns = []
     for name in selection.in_order(matcher_runs["matcher"], selection.PAPER_NAMES):
-        own_runs = matcher_runs[matcher_runs["matcher"] == name]
-        columns.append((selection.PAPER_NAMES.get(name, name), own_runs, "hops" if own_runs["hops"].notna().any() else "omega"))
+        column_runs = matcher_runs[matcher_runs["matcher"] == name]
+        parameter = "hops" if column_runs["hops"].notna().any() else "omega"
+        columns.append((selection.PAPER_NAMES.get(name, name), column_runs, parameter))
     other_runs = runs[runs["method"].isin(selection.METHODS[1:])]
     return [*columns, (_OTHERS_TITLE, other_runs, "method")] if columns and len(other_runs) else columns
 
@@ -89,7 +88,7 @@ def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
 
 
 def _format_value(value: float) -> str:
-    """The number in a cell: ``0.032``, or one digit and an exponent (``4e−4``) if it is not 0 but would round to 0.000."""
+    """The number in a cell: ``0.032``, or ``4e−4`` for a number that would be rounded to 0.000."""
     if float(f"{value:.3f}") or round(value, 12) == 0:
         return decimal(value)
     digit, exponent = f"{value:.0e}".split("e")

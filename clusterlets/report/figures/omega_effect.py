@@ -13,7 +13,7 @@ FIGURES = [
     Declaration(
         name="omega_effect",
         title="The effect of omega, the weight of the silhouette, on C",
-        caption="Each grey line is a dataset, averaged over k and seeds, the blue line their mean. At 0 only the largest "
+        caption="Grey: a line per dataset, averaged over k and seeds. Blue: their mean. At omega = 0 only the largest "
         "deviation counts. Dashed: the same means of random partitions and of plain k-means, which have no omega.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
@@ -21,7 +21,6 @@ FIGURES = [
     )
 ]
 
-# The title of each quantity's panel.
 _TITLES = {
     "centroid_silhouette": "centroid silhouette\n(up is better)",
     "deviation_mean": "mean deviation\n(share; down is fairer)",
@@ -31,7 +30,7 @@ _TITLES = {
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """Draw a panel per quantity over omega: a thin line per dataset, a thick one for their mean, a dashed one per control."""
+    """Draw a panel per quantity, over omega: a thin line per dataset, a thick one for their mean, a dashed one per control."""
     runs = selection.ok(runs)
     runs_of_c = runs[runs["matcher"] == "C"]
     dataset_means = runs_of_c.groupby(["dataset", "omega"])[list(_TITLES)].mean().dropna(how="all")

@@ -25,10 +25,10 @@ FIGURES = [
     Declaration(
         name="price_against_unfairness",
         title="What fairness costs: price against the largest deviation",
-        caption="One panel per dataset, at the middle k of the grid; a mark is a configuration, by its median price and "
-        "largest deviation over the scoring seeds, if all its runs there have k clusters. Price: squared error divided by "
-        "that of plain k-means. Best is bottom left. Line: the front of configurations that none beats in both, with their "
-        "parameters. The axis of the deviation is one of square roots, to give small values room. The title counts "
+        caption="One panel per dataset, at the middle k of the grid. A mark is a configuration, by its median price and "
+        "largest deviation over the scoring seeds, if all these runs have k clusters. Price: squared error divided by that of "
+        "plain k-means. Best is bottom left. Line: the front of configurations that none beats in both, with their "
+        "parameters. The axis of the deviation has a square-root scale, to give small values room. The title counts "
         "configurations too far above the front to be shown.",
         reads=("runs.csv", "leaderboard_points.csv"),
         sections=("leaderboard.html#figures", "report.html#leaderboard"),
@@ -46,7 +46,7 @@ _DEVIATION_TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     """Draw a panel per dataset, at the middle k of the grid: a mark per configuration, and the front as a labelled step line.
 
-    The colors and markers of all methods in ``runs`` are assigned together, so a method looks the same in every figure.
+    The styles come from all methods in ``runs``, so that a method looks the same in every figure.
     """
     if points.empty:
         return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
@@ -73,7 +73,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
 def _draw_points(axes: Axes, points: pd.DataFrame, styles: dict[str, tuple[str, str]], highest_price: float) -> None:
     set_root_axis(axes, 1.02, _DEVIATION_TICKS)
     axes.set_yscale("log")
-    axes.set_ylim(highest_price**-0.03, highest_price)  # price 1 lies about 3 % of the axis above its lower end
+    axes.set_ylim(highest_price**-0.03, highest_price)  # a margin of about 3 % below price 1
     set_round_ticks(axes.yaxis, 5)
     for name, method_points in points.groupby("method", sort=False):
         color, marker = styles[str(name)]
@@ -85,10 +85,10 @@ def _draw_points(axes: Axes, points: pd.DataFrame, styles: dict[str, tuple[str, 
 
 
 def _label_front(axes: Axes, front: pd.DataFrame) -> None:
-    """Label the points of the front with their parameters, the fairest first. A label that would cover another is left out."""
+    """Label the points of the front with their parameters, the fairest first. Labels that would cover others are left out."""
     to_panel_shares = axes.transData + axes.transAxes.inverted()
     halo = withStroke(linewidth=1.5, foreground="white")
-    occupied: list[tuple[float, float, float]] = []  # left and right end and y of each label
+    occupied: list[tuple[float, float, float]] = []  # left end, right end and y of each label
     for row in front.to_dict("records"):
         label = cut(row["parameters"], _MAX_LABEL_LENGTH)
         point = (row["deviation_max"], row["price"])

@@ -18,8 +18,8 @@ FIGURES = [
         name="projection",
         title="One dataset on its two principal components with the clusters of each matcher",
         caption="All matchers at the same setting (k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by "
-        "falling size; shape: group. A row in several clusters shows one inside the other. Of the datasets with at most four "
-        "groups, it is the one with the largest share of variance on its second component. The numbers are in "
+        "falling size; shape: group. A row in several clusters has one mark inside the other. The dataset is the one, of those "
+        "with at most four groups, with the largest share of variance on its second component. The numbers are in "
         "clusterings/projection.csv.",
         reads=("runs.csv", "clusterings/projection.csv"),
         sections=("report.html#figures",),
@@ -27,9 +27,8 @@ FIGURES = [
     )
 ]
 
-# Hues of the clusters, the largest cluster first: Okabe and Ito's palette without black, then grey for all further clusters.
+# Okabe and Ito's palette without black for the clusters, the largest first, and grey for all further clusters.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#AAAAAA")
-# Shades and markers of the groups.
 _GROUP_GREYS = ("0.65", "black", "0.4")
 _GROUP_MARKERS = "o^sDvP*Xdp"
 _MAX_NAMED_GROUPS = 8  # with more groups, the legend only gives their number
@@ -38,10 +37,7 @@ _MARKS_AREA = 7_000  # area of all marks of a panel together, in square points
 
 
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
-    """Draw a panel with the groups, and a panel for each matcher with its clusters.
-
-    The mark of a row in two clusters has a smaller mark inside it.
-    """
+    """Draw a panel with the groups, and a panel for each matcher with its clusters."""
     if projection.empty:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
@@ -64,7 +60,7 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
 
 
 def _add_group_legend(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> None:
-    """Add a legend with the name and marker of each group, or only the number of groups if there are too many."""
+    """Add a legend with the markers of the groups, or only their number if there are too many."""
     style = {"ls": "", "markersize": 4}
     handles = [Line2D([], [], color=greys[name], marker=marker, **style) for name, marker in markers.items()]
     labels = [cut(name, _MAX_GROUP_LENGTH) for name in markers]
@@ -74,10 +70,7 @@ def _add_group_legend(axes: Axes, markers: dict[str, str], greys: dict[str, str]
 
 
 def _draw_points(axes: Axes, points: pd.DataFrame, markers: dict[str, str]) -> None:
-    """Draw a mark for each of the ``points``. A row of the dataset has a point for each cluster that it is in.
-
-    The mark of a row's first cluster is large. Each further cluster adds a smaller mark inside it.
-    """
+    """Draw a mark for each point. A row of the dataset has a point for each of its clusters: smaller marks inside the first."""
     levels = points.groupby("row").cumcount()
     area = np.clip(_MARKS_AREA / points["row"].nunique(), 10, 24) if len(points) else 0
     for level in range(levels.max() + 1 if len(points) else 0):
@@ -88,7 +81,7 @@ def _draw_points(axes: Axes, points: pd.DataFrame, markers: dict[str, str]) -> N
 
 
 def _describe_clusters(runs: pd.DataFrame, points: pd.DataFrame) -> str:
-    """The run that these points come from: ``5 clusters, 12% in several``, if 12% of the rows are in several."""
+    """The run that these points come from, such as ``5 clusters, 12% in several``."""
     if points.empty:
         return "no valid partition"
     run_columns = ["dataset", "matcher", "k", "seed", "omega" if points["hops"].isna().all() else "hops"]
@@ -98,7 +91,7 @@ def _describe_clusters(runs: pd.DataFrame, points: pd.DataFrame) -> str:
 
 
 def _add_cluster_legend_and_labels(figure: Figure, first: pd.Series, n_shown: int) -> None:
-    """Add the legend of the clusters' hues, and label the axes; ``first`` is the first of ``n_shown`` rows."""
+    """Add a legend of hues, and label the axes. ``first`` is the first of ``n_shown`` rows."""
     style = {"ls": "", "markersize": 4.5}
     handles = [Line2D([], [], color=hue, marker="s", label=number + 1, **style) for number, hue in enumerate(_HUES[:-1])]
     handles[0].set_label("cluster 1 (largest)")

@@ -1,4 +1,4 @@
-"""The paper's numbers against ours, one panel per quantity, with the names of the largest misses."""
+"""The paper's numbers against ours, one panel per quantity, with the names of the numbers that differ most."""
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,9 @@ FIGURES = [
         name="reported_vs_reproduced",
         title="The paper's numbers against ours",
         caption="On the diagonal the two are equal; in the grey band around it they are close. A close number still differs if "
-        "it lies outside what other seeds of ours would give. In each panel the three numbers that differ most are numbered, "
-        "and named below it with their table. Deviations and sizes are on logarithmic axes. Numbers that do not count "
-        "(structural zeros, rows that repeat another table's) are left out.",
+        "other seeds of ours would not give it. The three numbers of a panel that differ most are numbered, and named below "
+        "it with their table. Deviations and sizes are on logarithmic axes. Numbers that do not count (structural zeros, rows "
+        "that repeat another table's) are left out.",
         reads=("comparison.csv",),
         sections=("report.html#figures",),
         position=90,
@@ -33,7 +33,7 @@ _VERDICT_STYLES = {
     "differs": ("#D55E00", "X"),
 }
 _SHARES = (0, 0.01, 0.03, 0.1, 0.3)
-# Title, and ticks of a logarithmic axis, which is linear below its second tick; without ticks the axis is linear.
+# Title and ticks of each quantity. With ticks, the axes are logarithmic, but linear below the second tick.
 _PANELS = {
     "deviation_mean": ("mean deviation", _SHARES),
     "deviation_std": ("deviation, spread", _SHARES),
@@ -43,11 +43,11 @@ _PANELS = {
     "size": ("size (clusters)", (0, 2, 5, 10, 20, 50)),
     "correlation": ("correlation", ()),
 }
-_NUMBER_OFFSETS = ((6, 4), (6, -5), (0, 8))  # from a miss to its number, in points; all different, because misses may coincide
+_NUMBER_OFFSETS = ((6, 4), (6, -5), (0, 8))  # from a mark to its number, in points; different, because marks may coincide
 
 
 def draw(comparison: pd.DataFrame) -> Figure:
-    """One panel per quantity: the paper's number against ours, by verdict; on the diagonal they are equal."""
+    """Draw a panel per quantity: the paper's number against ours, by verdict."""
     cells = counted(comparison).dropna(subset="difference")
     cells = cells.assign(panel=cells["quantity"].replace({"deviation_mean_std": "deviation_std"}))
     shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
@@ -71,37 +71,39 @@ def draw(comparison: pd.DataFrame) -> Figure:
 
 
 def _largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
-    """The numbers that differ most, measured in half-widths of the band of what is close."""
-    missed = numbers[numbers["verdict"] == "differs"]
-    widths = [closeness_limit(cell["quantity"], cell["reported"]) for cell in missed.to_dict("records")]
-    order = (missed["difference"].abs() / widths).sort_values(ascending=False, kind="stable").index
-    return missed.loc[order[: len(_NUMBER_OFFSETS)]]
+    """The numbers whose difference is the largest multiple of what is close."""
+    differing = numbers[numbers["verdict"] == "differs"]
+    limits = [closeness_limit(cell["quantity"], cell["reported"]) for cell in differing.to_dict("records")]
+    order = (differing["difference"].abs() / limits).sort_values(ascending=False, kind="stable").index
+    return differing.loc[order[: len(_NUMBER_OFFSETS)]]
 
 
 def _draw_band(axes: Axes, quantity: str) -> None:
     """Draw the diagonal, and around it the band of what is close."""
     low, high = axes.get_xlim()
     left, right = axes.transData.transform([(low, low), (high, high)])[:, 0]
-    across = axes.transData.inverted().transform(np.column_stack([np.linspace(left, right, 200), np.zeros(200)]))[:, 0]
-    width = np.array([closeness_limit(quantity, reported) for reported in across])
-    axes.fill_between(across, across - width, across + width, color="0.9", lw=0, zorder=0.5)
-    axes.plot(across, across, color="0.55", lw=0.8, zorder=0.6)
+    pixels = np.column_stack([np.linspace(left, right, 200), np.zeros(200)])
+    reported = axes.transData.inverted().transform(pixels)[:, 0]  # evenly spaced on the axis, which may be logarithmic
+    limits = np.array([closeness_limit(quantity, number) for number in reported])
+    axes.fill_between(reported, reported - limits, reported + limits, color="0.9", lw=0, zorder=0.5)
+    axes.plot(reported, reported, color="0.55", lw=0.8, zorder=0.6)
 
 
 def _set_same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> None:
-    """Set the same limits and ticks on both axes: linear, or with ticks logarithmic and linear around zero."""
+    """Set the same limits and ticks on both axes. Without ticks the axes are linear."""
     low, high = values.min(), values.max()
     if not ticks:
         margin = 0.06 * (high - low) or 0.05
         axes.set(xlim=(low - margin, high + margin), ylim=(low - margin, high + margin))
         axes.locator_params(nbins=4)
     else:
-        limits = (low - 0.1 * ticks[1] if low < ticks[1] else low / 1.3, max(high * 1.4, ticks[1]))
+        start = low - 0.1 * ticks[1] if low < ticks[1] else low / 1.3
+        limits = (start, max(high * 1.4, ticks[1]))
         near_zero = {"linthresh": ticks[1], "linscale": 0.5}
         axes.set_xscale("symlog", **near_zero)
         axes.set_yscale("symlog", **near_zero)
         axes.set(xticks=ticks, yticks=ticks)
-        axes.set(xlim=limits, ylim=limits)  # last, as setting ticks widens them
+        axes.set(xlim=limits, ylim=limits)  # last, because setting ticks widens the limits
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:g}")
             axis.set_minor_locator(NullLocator())
@@ -109,7 +111,7 @@ def _set_same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) ->
 
 
 def _name_misses(axes: Axes, misses: pd.DataFrame) -> None:
-    """Number the misses in the panel, and name them with their tables below it."""
+    """Number the largest misses in the panel, and name them with their tables below it."""
     cells = misses.to_dict("records")
     halo = [withStroke(linewidth=1.5, foreground="white")]
     for number, cell in enumerate(cells, 1):

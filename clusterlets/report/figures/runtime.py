@@ -11,15 +11,15 @@ FIGURES = [
     Declaration(
         name="runtime",
         title="Time of each step",
-        caption="What the grid costs, by step: CPU time of all its jobs, how many there were, and the memory of the largest. "
-        "Jobs of earlier runs are included, Snakemake's own time is not.",
+        caption="By step: CPU time of all its jobs, their number, and the memory of the largest. Jobs of earlier runs are "
+        "included, Snakemake's own time is not.",
         reads=("accounts/steps.csv",),
         sections=("report.html#provenance",),
     )
 ]
 
-# Column of steps.csv: title, color, and whether its scale is logarithmic.
-_SHOWN = {
+# Title, color, and whether the scale is logarithmic, by column of steps.csv.
+_PANELS = {
     "cpu_seconds": ("CPU time\nof all jobs (s)", COLORS["C"], True),
     "jobs": ("jobs", COLORS["k-means"], True),
     "largest_memory_mb": ("memory of the\nlargest job (MB)", COLORS["G-D-PB"], False),
@@ -27,12 +27,12 @@ _SHOWN = {
 
 
 def draw(steps: pd.DataFrame) -> Figure:
-    """One row per step, the costliest on top: CPU time of all its jobs, their number, memory of the largest."""
+    """Draw a row per step, the costliest on top."""
     if steps.empty:
         return empty_figure()
     size = (6.2, 1.1 + 0.24 * len(steps))
-    figure, all_axes = plt.subplots(1, len(_SHOWN), figsize=size, sharey=True, layout="constrained", width_ratios=[3, 2, 2])
-    for axes, (column, (title, color, is_logarithmic)) in zip(all_axes, _SHOWN.items(), strict=True):
+    figure, all_axes = plt.subplots(1, len(_PANELS), figsize=size, sharey=True, layout="constrained", width_ratios=[3, 2, 2])
+    for axes, (column, (title, color, is_logarithmic)) in zip(all_axes, _PANELS.items(), strict=True):
         _draw_marks(axes, steps[column], color, is_logarithmic)
         axes.set_title(title, fontsize=10)
     all_axes[0].set_yticks(range(len(steps)), steps["step"], fontsize=10)
@@ -42,7 +42,7 @@ def draw(steps: pd.DataFrame) -> Figure:
 
 
 def _draw_marks(axes: Axes, values: pd.Series, color: str, is_logarithmic: bool) -> None:
-    """A dot and its number for every step; a bar instead of the dot on a scale that begins at zero."""
+    """Draw a dot, or a bar on a linear scale, and its number for every step."""
     if is_logarithmic:
         axes.set_xscale("log")
         axes.set_xlim(values.min() / 2, values.max() * (values.max() / values.min() + 10) ** 0.45)
@@ -52,7 +52,7 @@ def _draw_marks(axes: Axes, values: pd.Series, color: str, is_logarithmic: bool)
         axes.barh(range(len(values)), values, color=color, height=0.62)
         axes.set_xlim(0, values.max() * 1.4)
     for row, value in enumerate(values):
-        axes.annotate(_number(value), (value, row), (6, 0), textcoords="offset points", va="center", fontsize=9)
+        axes.annotate(_format_number(value), (value, row), (6, 0), textcoords="offset points", va="center", fontsize=9)
     axes.tick_params(axis="y", length=0)
     axes.set_xticks([])
     axes.minorticks_off()
@@ -61,6 +61,5 @@ def _draw_marks(axes: Axes, values: pd.Series, color: str, is_logarithmic: bool)
     axes.spines["left"].set_color("0.7")
 
 
-def _number(value: float) -> str:
-    """Two decimals below ten, unless the number is whole."""
+def _format_number(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2f}"

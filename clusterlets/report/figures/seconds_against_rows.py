@@ -1,4 +1,4 @@
-"""The seconds that a fit takes against the number of rows of its table. They differ from machine to machine."""
+"""The seconds that a fit takes against the number of rows of its table."""
 
 import numpy as np
 import pandas as pd
@@ -24,13 +24,13 @@ _MAX_PANELS = 3  # a single panel would be too crowded
 
 
 def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
-    """Draw a line per method: medians over k, parameters and tables of equal size. The first panel has the fastest methods."""
+    """Draw a line per method: medians over k, parameters and tables of the same size. The fastest are in the first panel."""
     rows_by_dataset = datasets.set_index("dataset")["rows"]
     costs_with_rows = costs.assign(rows=costs["dataset"].map(rows_by_dataset)).dropna(subset="rows")
     if costs_with_rows.empty:
         return empty_figure("Nothing to show: no fit has been timed.")
-    # A logarithmic axis cannot show a time that was rounded to 0.
-    medians = costs_with_rows.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
+    medians = costs_with_rows.groupby(["method", "rows"])["seconds"].median().reset_index()
+    medians["seconds"] = medians["seconds"].clip(lower=1e-4)  # a logarithmic axis cannot show 0
     methods = medians.groupby("method")["seconds"].max().sort_values(kind="stable").index  # the fastest first
     styles = method_styles(selection.in_order(medians["method"], COLORS))
     n_panels = min(_MAX_PANELS, len(methods))
@@ -39,7 +39,7 @@ def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
         panel_methods = methods[panel * len(methods) // n_panels : (panel + 1) * len(methods) // n_panels]
         _draw_lines(axes, medians[medians["method"].isin(panel_methods)], styles, medians["rows"])
         axes.set_ylim(medians["seconds"].min() / 1.5, medians["seconds"].max() * 1.5)
-    legend_note = "panels: fast, medium, slow; of a matcher the matching alone, without the clusterlets"
+    legend_note = "panels: fast, medium, slow; a matcher's time is that of the matching, without extracting the clusterlets"
     add_method_legend(figure, styles, "rows of the table (logarithmic)", "seconds of a fit (logarithmic)", legend_note)
     return figure
 

@@ -14,7 +14,7 @@ FIGURES = [
     Declaration(
         name="sensitivity",
         title="Sensitivity analysis: numbers with the usual choices, and with one choice taken the other way",
-        caption="A choice without a mark leaves the number as it is.",
+        caption="A row without a mark: the choice does not change the number.",
         reads=("sensitivity.csv",),
         sections=("report.html#sensitivity",),
     )
@@ -23,8 +23,8 @@ FIGURES = [
 _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
 _ALL = "all"
-_NEUTRAL_COLOR = "#333333"  # for numbers that belong to no matcher
-# For each title: the table, the quantity, and the names of the rows (one per matcher, or a single one over all datasets).
+_NEUTRAL_COLOR = "#333333"  # of numbers that belong to no matcher
+# The table, the quantity and the rows of each panel, by its title.
 _PANELS = {
     "table 1: mean deviation": (_TABLES[0], "deviation_mean", _MATCHERS),
     "table 1: mean cohesion": (_TABLES[0], "cohesion", _MATCHERS),
@@ -33,17 +33,13 @@ _PANELS = {
     "table 4: datasets below FRAC": (_TABLES[3], "datasets_below_frac", [_ALL]),
     "numbers reproduced": ("verdicts", "reproduced", [_ALL]),
 }
-# Quantities that are whole numbers.
-_COUNTS = ("datasets_below_frac", "reproduced")
-# Labels of the first two rows of every panel; in the others, a choice is changed.
+_WHOLE_NUMBERS = ("datasets_below_frac", "reproduced")
+# The labels of the first two rows of every panel. In each other row, one choice is changed.
 _PAPER_LABEL, _USUAL_LABEL = "the paper", "usual choices"
 
 
 def draw(assessment: pd.DataFrame) -> Figure:
-    """Draw the paper's numbers, and ours: with the usual choices, on other seeds, and with one choice changed at a time.
-
-    A choice that does not change a number has no mark.
-    """
+    """Draw the paper's numbers and ours: with the usual choices, on other seeds, and with one choice changed at a time."""
     rows = assessment[assessment["table"].isin([table for table, *_ in _PANELS.values()])]
     if rows.empty:
         return empty_figure("Nothing to show: the sensitivity analysis was not run.")
@@ -63,7 +59,7 @@ def draw(assessment: pd.DataFrame) -> Figure:
         if panel_rows.empty:
             panel.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=panel.transAxes)
         panel.margins(x=0.12)
-        panel.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _COUNTS) if len(panel_rows) else NullLocator())
+        panel.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _WHOLE_NUMBERS) if len(panel_rows) else NullLocator())
         panel.tick_params(labelsize=8)
         panel.tick_params(axis="y", length=0)
     axes[0, 0].set(yticks=range(len(row_labels)), yticklabels=row_labels, ylim=(len(row_labels) - 0.4, -0.6))
@@ -72,12 +68,11 @@ def draw(assessment: pd.DataFrame) -> Figure:
 
 
 def _draw_number(axes: Axes, number_rows: pd.DataFrame, row_labels: list[str], offset: float, color: str) -> None:
-    """Draw one number in the rows of all choices, shifted by ``offset`` from the middle of each row."""
+    """Draw one number in all rows, ``offset`` away from the middle of each row."""
     if number_rows.empty:
         return
     first_row = number_rows.iloc[0]
     axes.plot(first_row["reported"], offset, marker="D", ms=4.5, color=color, mfc="white", zorder=3)
-    # The second row shows the number with the usual choices.
     axes.axvline(first_row["baseline"], color=color, lw=0.7, alpha=0.5, zorder=1)
     axes.plot(first_row["baseline"], 1 + offset, marker="o", ms=5, color=color, zorder=3)
     for changed_row in number_rows[number_rows["difference"] != 0].to_dict("records"):

@@ -13,17 +13,18 @@ FIGURES = [
     Declaration(
         name="verdict",
         title="How many of the paper's numbers differ from ours, beside papers that we made",
-        caption="A perfect copy prints what other seeds of ours give. A wrong one prints numbers of another dataset, matcher, "
-        "pair or method, or of another size. The bars reach from the copy with the fewest numbers that differ to that with "
-        "the most.",
+        caption="A perfect copy prints what other seeds of ours give. A wrong copy prints numbers of another dataset, matcher, "
+        "pair or method, or of another size. A bar reaches from the copy with the fewest differing numbers to the one with the "
+        "most.",
         reads=("comparison_controls.csv",),
         sections=("report.html#verdict",),
     )
 ]
 
-# For each kind of copy: its label, its color, and how far its bar is from the middle of the line: bars may overlap.
+# Label and color of each kind of copy, and the distance of its bar from the middle of the line, because bars may overlap.
 _BARS = {controls.PERFECT: ("perfect copies", "#7FB77F", -0.15), "wrong": ("wrong copies", "#D9847C", 0.15)}
 _BAR_HEIGHT = 0.26
+_MIN_BAR_WIDTH = 0.6  # so that a bar without extent can be seen
 
 
 def draw(counts: pd.DataFrame) -> Figure:
@@ -32,7 +33,7 @@ def draw(counts: pd.DataFrame) -> Figure:
     if not tables:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
     figure, axes = plt.subplots(figsize=(5.4, 0.9 + 0.34 * len(tables)), layout="constrained")
-    counts = counts[counts["table"].isin(tables)]  # with few datasets, some tables have numbers of the copies alone
+    counts = counts[counts["table"].isin(tables)]  # with few datasets, some tables have only copies
     kinds = counts["source"].replace(dict.fromkeys(controls.WRONG, "wrong"))
     ranges = counts.groupby(["table", kinds], sort=False).agg({"differs_least": "min", "differs_most": "max"})
     for (table, kind), (fewest, most) in (100 * ranges).iterrows():
@@ -40,8 +41,8 @@ def draw(counts: pd.DataFrame) -> Figure:
         if kind == controls.PAPER:
             axes.plot(fewest, y, "D", color="black", ms=6, zorder=3)
         else:
-            _, color, offset = _BARS[kind]  # a bar is at least 0.6 wide, so that it can be seen
-            axes.barh(y + offset, max(most - fewest, 0.6), _BAR_HEIGHT, left=fewest, color=color, zorder=2)
+            _, color, offset = _BARS[kind]
+            axes.barh(y + offset, max(most - fewest, _MIN_BAR_WIDTH), _BAR_HEIGHT, left=fewest, color=color, zorder=2)
     table_labels = [f"Table {name[5]}" for name in tables]
     axes.set(yticks=range(len(tables)), yticklabels=table_labels, xlim=(-2, 100), ylim=(len(tables) - 0.5, -0.5))
     axes.set_xlabel("numbers that differ, %")
