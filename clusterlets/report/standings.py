@@ -22,11 +22,11 @@ EMPTY = "There is no leaderboard: it takes two seeds."
 
 #: The first paragraph of the page and of the Markdown file.
 INTRODUCTION = (
-    "A clustering keeps a limit of 0.05, say, if it has exactly k clusters and no group's share in any cluster is further than "
-    "0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A block is a "
-    "table with its sensitive groups, and a k. Reliability is the share of the blocks in which a method keeps the limit, and "
-    "price is what it then costs: the sum of squared distances to the cluster means, divided by that of the best plain "
-    "k-means. So a reliability of 1 at a price of 1 would be perfect."
+    "A clustering keeps a limit, such as 0.05, if it has exactly k clusters and no group's share in any cluster differs by "
+    "more than 0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A "
+    "block is a table with its sensitive groups, and a k. Reliability is the share of the blocks in which a method keeps the "
+    "limit. Price is the cost of its clusterings in these blocks: the sum of squared distances to the cluster means, divided "
+    "by that of the best plain k-means. A reliability of 1 at a price of 1 would be perfect."
 )
 #: A sentence on the features of a run, for each value of its setting ``scaling``.
 _FEATURE_SENTENCES = {
@@ -188,10 +188,10 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     count = ((cheapest["limit"] == limit) & (cheapest["method"] == first["method"])).sum()
     text = (
         f"{start}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} of "
-        f"{counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}. It is the cheapest method that does "
-        f"in {count} of them."
+        f"{counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}. In {count} of them, no method that "
+        "keeps the limit is cheaper."
     )
-    text += f" Then come {'; '.join(runners_up)}." if runners_up else ""
+    text += f" The next methods, with reliability and price: {'; '.join(runners_up)}." if runners_up else ""
     pairs = standings.pairs_under(limit)
     not_told_apart = pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"] == ""), "other"]
     return text + (f" It is not told apart from {', '.join(not_told_apart)}." if len(not_told_apart) else "")
