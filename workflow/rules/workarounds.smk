@@ -5,7 +5,7 @@ import atexit
 import signal
 from pathlib import Path
 
-from clusterlets.grid.preflight import nearly_full, remove_locks
+from clusterlets.grid.preflight import disk_warnings, remove_locks
 from clusterlets.grid.processes import open_lifeline
 
 # If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit). If SIGKILL ends it, its jobs go on
@@ -37,4 +37,4 @@ if workflow.is_main_process:
     # The returned file stays open during the run, because it holds a lock that shows that the run is alive.
     KERNEL_LOCK = remove_locks(Path(".snakemake"))
     # Not in onerror: on a full disk Snakemake itself ends before it gets there.
-    atexit.register(lambda: print(*nearly_full({".", OUT}), sep="", end="", file=sys.stderr))
+    atexit.register(lambda: print(*disk_warnings({".", OUT}), sep="", end="", file=sys.stderr))
