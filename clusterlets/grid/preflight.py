@@ -37,7 +37,7 @@ def check_writable(folder: str | os.PathLike) -> None:
         )
 
 
-def nearly_full(folders: Iterable[str | os.PathLike]) -> list[str]:
+def disk_warnings(folders: Iterable[str | os.PathLike]) -> list[str]:
     """A warning for each folder whose disk is nearly full."""
     free_bytes = {folder: shutil.disk_usage(_nearest_existing(folder)).free for folder in folders}
     return [

@@ -80,8 +80,8 @@ class Clusters:
         rows, clusters = np.nonzero(self.membership.T[self.labels])
         return rows, clusters
 
-    def check_against_row(self, row: Mapping, deviation: str, where: str) -> None:
-        """Raise ClusterletsError if ``row``, from the results file ``where``, has the scores of other clusters than these."""
+    def check_against_row(self, row: Mapping, deviation: str, results_file: str) -> None:
+        """Raise ClusterletsError if ``row``, from a results file, has the scores of other clusters than these."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         expected = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
@@ -89,7 +89,7 @@ class Clusters:
         row_values = {name: number(str(row.get(name, ""))) for name in expected}
         if not all(isclose(row_values[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in expected.items()):
             raise ClusterletsError(
-                f"The clusters found are not those that {where} scored: it was made with another base_seed, scope or "
+                f"The clusters found are not those that {results_file} scored: it was made with another base_seed, scope or "
                 "deviation. Name its configuration with --config, or run the workflow again."
             )
 

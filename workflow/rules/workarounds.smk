@@ -5,7 +5,7 @@ import atexit
 import signal
 from pathlib import Path
 
-from clusterlets.grid.preflight import nearly_full, remove_locks
+from clusterlets.grid.preflight import disk_warnings, remove_locks
 from clusterlets.grid.processes import open_lifeline
 
 # If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit). If SIGKILL ends Snakemake, its
@@ -37,4 +37,4 @@ if workflow.is_main_process:
     # The returned file must stay open. Its own lock shows that this run is alive.
     KERNEL_LOCK = remove_locks(Path(".snakemake"))
     # This is not in onerror, because on a full disk Snakemake itself ends before it gets there.
-    atexit.register(lambda: print(*nearly_full({".", OUT}), sep="", end="", file=sys.stderr))
+    atexit.register(lambda: print(*disk_warnings({".", OUT}), sep="", end="", file=sys.stderr))
