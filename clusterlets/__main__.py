@@ -48,7 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
     if name in STEPS:
         from clusterlets.provenance import accounts
 
-        print(accounts.line(name, time.perf_counter() - _START_TIME), file=sys.stderr)  # the last line of the job's log
+        # the last line of the job's log
+        print(accounts.format_account(name, time.perf_counter() - _START_TIME), file=sys.stderr)
     return status
 
 

@@ -1,9 +1,9 @@
 """Small weighted samples, one for each group, that represent a table in fair k-means.
 
-Take any centres, and any number of instances of each group that every cluster must hold. Then the cheapest assignment of a
-coreset costs nearly as much as the cheapest assignment of the table. With these numbers fixed, each group is assigned by
-itself, so the coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The theory
-requires far larger sizes than are needed in practice, so the size is a parameter.
+Fix any centres, and for every cluster how many instances of each group it must hold. Then the cheapest such assignment of a
+coreset costs nearly as much as the cheapest one of the table. Under these conditions the groups are assigned independently of
+each other, so the coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The
+theory requires far larger sizes than are needed in practice, so the size is a parameter.
 """
 
 from itertools import pairwise
@@ -66,8 +66,9 @@ def sample_coreset(
     n_clusters : int
         Number of centres of each group, which k-means++ chooses.
     size : int
-        About how many rows to draw. Each group gets its share of them, but at least two for each centre. At least one row is
-        drawn from each ring around each centre, and all rows if there are too few.
+        About how many rows to draw. Each group gets its share of them, but at least two for each centre. This share is divided
+        equally among the rings around the group's centres that contain rows. At least one row of a ring is drawn, and all rows
+        if the ring has fewer than its part.
     random_state : numpy.random.Generator
 
     Returns
@@ -89,14 +90,14 @@ def sample_coreset(
         rings = np.searchsorted(ring_ends, squared_distances, side="right")
         # A cell is one ring around one centre. There are fewer than 64 rings, so no two cells have the same number.
         cells = np.unique(nearest * 64 + rings, return_inverse=True)[1]
-        members_by_cell = np.argsort(cells, kind="stable")
-        boundaries = np.flatnonzero(np.r_[True, np.diff(cells[members_by_cell]) > 0, True])
+        positions_by_cell = np.argsort(cells, kind="stable")
+        boundaries = np.flatnonzero(np.r_[True, np.diff(cells[positions_by_cell]) > 0, True])
         n_drawn = max(2 * n_clusters, round(size * group_size / len(X)))
         n_per_cell = max(1, n_drawn // (len(boundaries) - 1))
         for start, end in pairwise(boundaries):
-            sample = random_state.choice(members_by_cell[start:end], min(n_per_cell, end - start), replace=False)
-            drawn_rows.append(members[sample])
-            weights.append(np.full(len(sample), (end - start) / len(sample)))
+            drawn = random_state.choice(positions_by_cell[start:end], min(n_per_cell, end - start), replace=False)
+            drawn_rows.append(members[drawn])
+            weights.append(np.full(len(drawn), (end - start) / len(drawn)))
     rows = np.concatenate(drawn_rows)
     order = np.argsort(rows)
     return rows[order], np.concatenate(weights)[order]

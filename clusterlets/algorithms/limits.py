@@ -178,7 +178,8 @@ def rows_within_shares(
 
     The bounds are given by ``balance``, by ``max_deviation`` around the groups' shares of the old instances, or else by
     ``delta`` around these shares. A count may miss a bound by less than one instance. Groups without old instances are not
-    bounded. Other parameters of a fit are ignored. The counts and the result are those of :func:`assignment_rows`.
+    bounded. Other parameters of a fit are ignored. ``composition``, ``new_totals`` and the result are as in
+    :func:`assignment_rows`.
     """
     old_totals = composition.sum(axis=1).tolist()
     shares = [Fraction(total, sum(old_totals)) for total in old_totals]
@@ -199,7 +200,7 @@ def rows_within_shares(
 def violation_units(rows: np.ndarray) -> np.ndarray:
     """The most by which adding, removing or replacing one instance changes each of ``rows @ counts`` (R,).
 
-    Dividing a violation by it gives the violation in instances.
+    A violation divided by its row's unit is a number of instances.
     """
     return np.maximum(0, rows.max(axis=1)) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
 

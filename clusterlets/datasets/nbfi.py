@@ -1,7 +1,7 @@
 """NBFI vehicle loans, Kaggle "Automobile loan default" (Train_Dataset.csv). The group is Default; 1 means not repaid.
 
-This module was written from a description of the file, without a copy. So a table other than the expected one is only a
-warning (``strict: false``).
+This module was written from a description of the file, without a copy. So if the numbers of rows or features
+differ from those in ``sources.yaml``, this is only a warning (``strict: false``).
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ SENSITIVE = {"Client_Gender": ("Client_Gender",), "Client_Marital_Status": ()}  
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All numeric and boolean columns. Rows without a value in one of these or of ``_REQUIRED_COLUMNS`` are dropped."""
+    """All numeric and boolean columns. Rows that lack a value in any of these or any of ``_REQUIRED_COLUMNS`` are dropped."""
     frame = read_table(paths["Train_Dataset.csv"])
     missing = [column for column in (*_DROPPED_COLUMNS, *_TEXT_COLUMNS, *_REQUIRED_COLUMNS, "Default") if column not in frame]
     if missing:

@@ -454,11 +454,13 @@ def _remarks_on_table(table: Table, labels: dict[str, list[str]], text_columns: 
     remarks = []
     missing_marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING_MARKS})
     if missing_marks:
-        remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(missing_marks)}")
+        remarks.append(
+            f"sensitive values that count as groups, though they may stand for missing values: {', '.join(missing_marks)}"
+        )
     formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.number(name))]
     if formulas:
         remarks.append(
-            f"a spreadsheet would read these names of groups as formulas, in the CSV files too: {', '.join(formulas)}"
+            f"names of groups that a spreadsheet would read as formulas, in the results' CSV files too: {', '.join(formulas)}"
         )
     if text_columns:
         remarks.append(f"ignored (not numeric): {', '.join(text_columns)}")

@@ -23,15 +23,15 @@ FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "second
 
 _ACCOUNT_PREFIX = "account: "
 _FIT_PREFIX = "fit: "
-# Steps that run only if a method needs their output, with the name that the method's ``needs`` then contain.
+# Steps that run only for methods that need their output, and the entry by which a method's ``needs`` ask for it.
 _NEED_OF_STEP = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
 
 
 # ---- one job ---------------------------------------------------------------------------------------------------------
 
 
-def line(step: str, wall: float) -> str:
-    """The account of the job that this process runs, which took ``wall`` seconds so far."""
+def format_account(step: str, wall: float) -> str:
+    """The line of the log with the account of this process's job, which took ``wall`` seconds so far."""
     seconds = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
     return _ACCOUNT_PREFIX + json.dumps({"step": step, **seconds, "memory_mb": memory, "ended": round(time.time(), 1)})
@@ -82,21 +82,22 @@ class Accounts:
 
 
 def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] = ()) -> Accounts:
-    """Read the accounts of the configured grid's jobs from folders of logs, whenever the jobs ran.
+    """Read the accounts of the configured grid's jobs from folders of logs.
 
-    Logs of other datasets, configurations and blocks of seeds are left out. So are logs without an account, whose jobs did not
-    end. The first folder has the logs of the grid itself, and only its fits are read. The rules in ``ignored_rules`` write the
-    accounts or run later, so their logs would be of an earlier run.
+    The jobs may have run in earlier runs of the workflow. Logs of other datasets, configurations and blocks of seeds are left
+    out. So are logs without an account, whose jobs did not end. Fits are read from the first folder only, which has the logs of
+    the grid itself. The rules in ``ignored_rules`` have not ended when the accounts are read, so any logs of these rules are
+    left from an earlier run.
     """
-    path_parts, ignored_rules = _path_parts(config), set(ignored_rules)
+    names, ignored_rules = _names_in_grid(config), set(ignored_rules)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
     logs = [(index, folder, log) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))]
     for index, folder, log in logs:
         rule, *parts = log.relative_to(folder).with_suffix("").parts
         if rule in ignored_rules:
             continue
-        is_needed = _NEED_OF_STEP.get(rule, "") in {"", *path_parts}
-        if not (set(parts) <= path_parts and is_needed):
+        is_needed = _NEED_OF_STEP.get(rule, "") in {"", *names}
+        if not (set(parts) <= names and is_needed):
             left_out["not of this grid"] += 1
             continue
         text = log.read_text(encoding="utf-8", errors="replace")
@@ -130,7 +131,7 @@ def parse_fits(log: str) -> list[dict]:
     return list(rows.values())
 
 
-def _path_parts(config: Mapping) -> set[str]:
+def _names_in_grid(config: Mapping) -> set[str]:
     """The names that the paths of this grid's logs may contain below the folder of the rule, and the needs of its methods."""
     from clusterlets.grid.cells import cells  # imported late: writing an account must not load NumPy
 

@@ -12,8 +12,6 @@ from clusterlets.datasets import catalogue
 from clusterlets.datasets.fetch import ask_sources, fetch
 from clusterlets.errors import ClusterletsError
 
-FILE = "/diabetes.csv"
-
 
 @pytest.mark.parametrize("kind", ["folder", "file address", "web address"])
 def test_a_mirror_can_be_a_folder_a_file_address_or_a_web_address(kind, toy, site, tmp_path):
@@ -41,7 +39,7 @@ def test_a_raw_file_put_in_place_by_hand_is_used_and_kept_unless_it_is_empty(toy
     toy.target.touch()
     with pytest.raises(ClusterletsError, match="by hand: diabetes.csv is empty"):
         toy.fetch()
-    (toy.target.parent / ".lock").unlink()
+    (toy.target.parent / ".lock").unlink()  # left by the failed fetch; a fetch that uses the file must not write it
     toy.target.write_bytes(b"anything")
     receipt = toy.fetch(site.address)
     assert (receipt["source"], receipt["sha256_matches"]) == ("by hand", False)
@@ -106,12 +104,12 @@ def test_the_password_of_a_mirror_with_an_unusable_address_is_in_no_message(mirr
     assert not [word for word in ("cret", "se%2F", "se/", "c@re") if word in message]
 
 
-@pytest.mark.parametrize("word", ["secret", "se%2Fcr%40t", "%E2%82%AC", "€"])
-def test_the_password_of_a_mirror_is_sent_to_the_mirror(word, toy, site):
+@pytest.mark.parametrize("password", ["secret", "se%2Fcr%40t", "%E2%82%AC", "€"])
+def test_the_password_of_a_mirror_is_sent_to_the_mirror(password, toy, site):
     site.serve("/toy/diabetes.csv", GOOD)
-    toy.fetch_and_check(site.address.replace("//", f"//me:{word}@"))
+    toy.fetch_and_check(site.address.replace("//", f"//me:{password}@"))
     login = base64.b64decode(site.logins[0].removeprefix("Basic ")).decode()
-    assert login == f"me:{unquote(word)}"
+    assert login == f"me:{unquote(password)}"
 
 
 def test_messages_show_the_full_name_of_a_mirror_folder_with_an_at_sign_or_colon(toy, tmp_path):
@@ -149,19 +147,19 @@ def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):
 
 
 def test_checking_the_sources_gives_a_verdict_on_each(toy, site):
-    toy.from_addresses(*(f"{site.address}/{path}" for path in ("gone", "ends", "known", "table", "page")))
-    site.serve("/ends", GOOD.replace(b"\n", b"\r\n"))
+    toy.from_addresses(*(f"{site.address}/{path}" for path in ("gone", "crlf", "known", "table", "page")))
+    site.serve("/crlf", GOOD.replace(b"\n", b"\r\n"))
     site.serve("/known", GOOD)
     site.serve("/table", WRONG)
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
-    gone, ends, known, table, page = ask_sources("toy")
+    gone, crlf, known, table, page = ask_sources("toy")
     assert gone.source == f"{site.address}/gone"
     assert not gone.is_right and gone.verdict.startswith("404 Client Error: Not Found ") and "attempts: 3" in gone.verdict
-    assert (ends.is_right, ends.verdict) == (True, "serves other bytes, but the known table")
+    assert (crlf.is_right, crlf.verdict) == (True, "serves other bytes, but the known table")
     assert (known.is_right, known.verdict) == (True, "serves the known bytes")
     assert not table.is_right and table.verdict.startswith("serves bytes other than the known ones, and ")
     assert (page.is_right, page.verdict) == (False, "page is a web page, not data")
-    assert site.requested_paths == [*["/gone"] * 3, "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
+    assert site.requested_paths == [*["/gone"] * 3, "/crlf", "/known", "/table", "/page"] and not toy.raw.exists()
 
 
 @pytest.mark.parametrize("served, status", [(GOOD, 0), (WRONG, 1)])

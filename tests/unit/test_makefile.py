@@ -42,7 +42,7 @@ def test_make_leaves_the_cache_in_a_writable_home(tmp_path):
     assert f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" not in variables_with_home(tmp_path)
 
 
-def test_make_sets_utf_8(tmp_path):
+def test_make_turns_on_pythons_utf_8_mode(tmp_path):
     assert "PYTHONUTF8 := 1" in variables_with_home(tmp_path)
 
 
@@ -73,7 +73,7 @@ def test_a_newer_file_of_equal_content_rebuilds_nothing(checkout):
 
 
 @pytest.mark.parametrize(
-    ("changed", "target", "rebuilt"),
+    ("changed", "target", "expected_command"),
     [
         ("requirements.lock", "demo", "-m venv --clear .venv\n"),
         ("requirements-uv.lock", "demo", "-m venv --clear .venv\n"),
@@ -84,11 +84,11 @@ def test_a_newer_file_of_equal_content_rebuilds_nothing(checkout):
         ("pyproject.toml", "demo", "--editable ."),
     ],
 )
-def test_a_changed_lock_rebuilds_only_its_environment(checkout, changed, target, rebuilt):
+def test_a_changed_lock_rebuilds_only_its_environment(checkout, changed, target, expected_command):
     assert "install" not in dry_run(checkout, target)
     with open(checkout / changed, "a", encoding="utf-8") as file:
         file.write("# a change\n")
     commands = dry_run(checkout, target)
-    assert rebuilt in commands
+    assert expected_command in commands
     rebuilds_main_environment = changed in ("requirements.lock", "requirements-uv.lock")
     assert ("venv --clear .venv\n" in commands) is rebuilds_main_environment

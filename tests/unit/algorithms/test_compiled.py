@@ -42,7 +42,7 @@ def start(tmp_path):
         (tmp_path / "next.py").write_text(KERNEL_MODULE.format(before=before))
         os.utime(tmp_path / "next.py", (1, 1))
         (tmp_path / "next.py").replace(tmp_path / "doubling.py")
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
         command = [sys.executable, "doubling.py"]
         return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
 
@@ -65,7 +65,7 @@ def test_only_one_of_several_simultaneous_processes_compiles(start):
 def test_a_damaged_kernel_is_recompiled_and_cached_again(start, tmp_path, suffix):
     output_of(start())
     for damage in (lambda content: b"", lambda content: content[: len(content) // 2], lambda content: b"\xff" * len(content)):
-        files = list((tmp_path / "kept").rglob(f"*.{suffix}"))
+        files = list((tmp_path / "cache").rglob(f"*.{suffix}"))
         assert files
         for file in files:
             file.write_bytes(damage(file.read_bytes()))
@@ -80,7 +80,7 @@ def test_compiling_is_announced_and_loading_is_not(start):
 
 
 def test_a_kernel_works_without_a_writable_cache(start, tmp_path):
-    # /dev/null is no folder, so opening a file in it fails.
+    # Numba checks that the cache is writable by creating a temporary file there. Here this fails, as /dev/null is no folder.
     prevent_writing = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
     assert output_of(start(prevent_writing)) == ["compiled", "42.0"]
     assert not list(tmp_path.rglob("*.nbi"))

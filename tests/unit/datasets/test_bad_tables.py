@@ -1,4 +1,4 @@
-"""Tables of users with common defects are read correctly, or refused in plain words."""
+"""Users' tables with common defects are read correctly, or refused in plain words."""
 
 import csv
 import datetime
@@ -125,14 +125,14 @@ def test_a_bad_table_is_refused_in_plain_words(fault, read):
 
 
 @pytest.mark.parametrize(
-    ("settings", "near"),
+    ("settings", "message"),
     [
         ({"sensitive": ["citty"]}, "'citty' (did you mean 'city'?)"),
         ({"features": ["rich", "agee"]}, "'agee' (did you mean 'age'?)"),
     ],
 )
-def test_a_misspelt_column_is_refused_with_the_nearest_name(read, settings, near):
-    with pytest.raises(ClusterletsError, match=re.escape(f"no column {near}")):
+def test_a_misspelt_column_is_refused_with_the_nearest_name(read, settings, message):
+    with pytest.raises(ClusterletsError, match=re.escape(f"no column {message}")):
         read(GOOD, **settings)
 
 
@@ -245,7 +245,7 @@ def test_a_group_that_may_mark_missing_values_is_mentioned(read):
     table, remarks = read("age,city\n1,NA\n2,\n3,Rom\n4,NA\n5,none\n")
     assert table.group_names == ("NA", "Rom", "none") and remarks == [
         "1 of 5 rows has no sensitive value and was left out",
-        "a sensitive value counts as a group though it may mark a missing one: NA, none",
+        "sensitive values that count as groups, though they may stand for missing values: NA, none",
     ]
 
 
@@ -255,7 +255,7 @@ def test_groups_that_look_like_spreadsheet_formulas_are_mentioned_and_kept(read,
     lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
     table, remarks = read("age,city\n" + "".join(lines))
     assert set(table.group_names) == set(names)
-    prefix = "a spreadsheet would read these names of groups as formulas, in the CSV files too: "
+    prefix = "names of groups that a spreadsheet would read as formulas, in the results' CSV files too: "
     assert set(remarks[0].removeprefix(prefix).split(", ")) == set(formulas) and len(remarks) == 1
     write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
     with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
@@ -263,7 +263,7 @@ def test_groups_that_look_like_spreadsheet_formulas_are_mentioned_and_kept(read,
     assert read_lines(tmp_path / "lines.csv")["group"].tolist() == names
 
 
-def test_many_groups_of_odd_characters_keep_their_names(read):
+def test_many_names_of_groups_with_odd_characters_are_kept(read):
     odd = ["Zürich", "São Paulo", 'say "hi"', "Cork, Ireland", "rate {pct}", "=1+1", "a:b|c", "東京", "50 %", "x" * 300]
     names = [*odd, *(f"town {row:03}" for row in range(290))]
     table, _ = read(pd.DataFrame({"age": range(2 * len(names)), "city": names * 2}).to_csv(index=False))
@@ -368,8 +368,8 @@ def test_dates_beyond_pythons_range_are_text(date_type, far, write_parquet):
 def test_a_parquet_file_with_a_wrong_row_count_is_refused(write_parquet, monkeypatch):
     path = write_parquet({"age": [1, 2, 3], "city": ["a", "b", "a"]})
     parquet_file = importlib.import_module("pyarrow.parquet").ParquetFile
-    all_batches = parquet_file.iter_batches
-    monkeypatch.setattr(parquet_file, "iter_batches", lambda *a, **k: (batch[:2] for batch in all_batches(*a, **k)))
+    iter_batches = parquet_file.iter_batches
+    monkeypatch.setattr(parquet_file, "iter_batches", lambda *a, **k: (batch[:2] for batch in iter_batches(*a, **k)))
     with pytest.raises(ClusterletsError, match=r"not an intact Parquet file \(it holds 2 of 3 rows\)"):
         user_table.read(path, ["city"])
 

@@ -18,10 +18,10 @@ def runs():
 
 
 def with_method(runs, name):
-    """The runs with those of a further method, which is fairer than all others, and infeasible on pima."""
-    further_runs = runs[runs["method"] == "k-means"].assign(method=name, deviation_mean=1e-6)
-    further_runs.loc[further_runs["dataset"] == "pima", ["status", "deviation_mean", "cohesion"]] = ["infeasible", None, None]
-    return pd.concat([runs, further_runs], ignore_index=True)
+    """The runs, and runs of one more method, which is fairer than all others and infeasible on pima."""
+    added_runs = runs[runs["method"] == "k-means"].assign(method=name, deviation_mean=1e-6)
+    added_runs.loc[added_runs["dataset"] == "pima", ["status", "deviation_mean", "cohesion"]] = ["infeasible", None, None]
+    return pd.concat([runs, added_runs], ignore_index=True)
 
 
 def ranked_methods(results):

@@ -64,7 +64,7 @@ def test_peak_memory_does_not_include_that_of_the_parent_process():
 def test_writing_the_account_imports_almost_nothing():
     code = (
         "import sys, clusterlets.steps.partitions; before = set(sys.modules); "
-        "import clusterlets.provenance.accounts as a; a.line('x', 0.1); print(*(set(sys.modules) - before))"
+        "import clusterlets.provenance.accounts as a; a.format_account('x', 0.1); print(*(set(sys.modules) - before))"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert set(process.stdout.split()) == {
