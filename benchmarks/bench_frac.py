@@ -24,7 +24,7 @@ def main() -> int:
     seconds = cpu_seconds(lambda: results.append(frac(X, groups, 30, np.random.default_rng(0))), runs=1)
     n_iter = results[0].n_iter
     bars.at_most(f"FRAC on adult {X.shape}, k = 30, to convergence ({n_iter} rounds)", seconds, 12, "s")
-    bars.at_most(f"FRAC on adult {X.shape}, k = 30, were it 100 rounds", 100 * seconds / n_iter, 12, "s")
+    bars.at_most(f"FRAC on adult {X.shape}, k = 30, scaled to 100 rounds", 100 * seconds / n_iter, 12, "s")
     return bars.missed
 
 

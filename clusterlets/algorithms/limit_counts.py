@@ -1,12 +1,14 @@
 """Find whole counts of the groups in the clusters that keep all limits, near fractional counts, or prove that there are none.
 
 The search moves single instances between clusters, or two instances of different groups at once. While a limit is broken, it
-lowers the weighted sum of the violations. The weight of a violation that persists grows, as in breakout search (Morris 1993).
-Once all limits are kept, the search lowers the distance from the fractional counts. It fails only where clusters are tiny. It
-is then repeated from counts where these clusters have 4, 8, 16, ... instances, at the shares of the table.
+lowers the weighted sum of the violations. The weight of a violation grows as long as it persists, as in breakout search (Morris
+1993). Once all limits are kept, the search lowers the distance from the fractional counts. It fails only where clusters are
+tiny. It is then repeated from counts where these clusters have 4, 8, 16, ... instances, in the proportions of the table.
 
 If two clusters keep all limits, so does their union. Hence if the table can be split into some number of clusters within the
 limits, it can be split into any smaller number. For small tables, dynamic programming finds the largest number exactly.
+
+In this module, ``rows`` (R, K) are limits, written as in :mod:`clusterlets.algorithms.limits`.
 """
 
 from math import gcd
@@ -57,11 +59,11 @@ def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 
 def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int) -> np.ndarray | None:
-    """Counts (K, k) with exactly the shares of the table in every cluster, and sizes near those of ``wanted``.
+    """Counts (K, k) with exactly the proportions of the table in every cluster, and sizes near those of ``wanted``.
 
     None if the table cannot be split into k such clusters of at least ``least_size``.
     """
-    divisor = gcd(*totals.tolist())  # the smallest cluster with these shares, and the unit of sizes, is n / divisor
+    divisor = gcd(*totals.tolist())  # the smallest cluster with these proportions, and the unit of sizes, is n / divisor
     n, k = int(totals.sum()), wanted.shape[1]
     least_units = max(1, -(-least_size * divisor // n))
     if k * least_units > divisor:
@@ -75,7 +77,7 @@ def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tupl
     """The largest number of clusters that the limits allow, and the counts (K,) of each; None, [] if this takes too much work.
 
     A cluster with counts m keeps the limits if ``rows @ m <= 0``. A dynamic program has N = prod(totals + 1) states, one for
-    each vector of counts up to the totals. It takes O(N (R K + A)) time, where A is the number of cells: clusters within the
+    each vector of counts up to the totals. It takes O(N (R K + A)) time, where A is the number of atoms: clusters within the
     limits that are not a union of two others.
     """
     if (products(rows, totals) > 0).any() or totals.sum() < least_size:
@@ -86,25 +88,25 @@ def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tupl
     largest_numbers, last = np.full(n_states, -1, dtype=np.int64), np.full(n_states, -1, dtype=np.int64)
     if not _split(totals, rows, max(1, least_size), largest_numbers, last, _MAX_CHECKS):
         return None, []
-    state, cells = n_states - 1, []
+    state, atoms = n_states - 1, []
     place_values = np.cumprod(np.r_[1, (totals + 1)[:0:-1]])[::-1]
     while state:
-        cells.append(last[state] // place_values % (totals + 1))
+        atoms.append(last[state] // place_values % (totals + 1))
         state -= last[state]
-    return int(largest_numbers[n_states - 1]), cells
+    return int(largest_numbers[n_states - 1]), atoms
 
 
 def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> int:
     """An upper bound on the number of clusters within limits, from the smallest size that a cluster can have.
 
-    Take a limit with coefficients in [-a, 0) on some groups and of at least b > 0 on all others. A cluster of s instances that
-    keeps the limit has at least s b / (a + b) instances of the first groups. For limits whose first groups are disjoint, these
-    numbers add up, so s is at least their sum. A larger s raises the numbers again, until nothing changes. For two groups, the
-    resulting smallest size is exact. O(R^2 + R K) time for each size that is tried.
+    Take a limit with coefficients in [-a, 0) on some groups, the negative ones, and of at least b > 0 on all others. A cluster
+    of s instances that keeps the limit has at least s b / (a + b) instances of the negative groups. For limits whose negative
+    groups are disjoint, these numbers add up, so s is at least their sum. A larger s raises the numbers again, until nothing
+    changes. For two groups, the resulting smallest size is exact. O(R^2 + R K) time for each size that is tried.
     """
     n = int(totals.sum())
     two_sided_rows = [row for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
-    first_groups = [row < 0 for row in two_sided_rows]
+    negative_groups = [row < 0 for row in two_sided_rows]
     a_and_b = [(int(-row.min()), int(row[row > 0].min())) for row in two_sided_rows]
     size, next_size = 0, max(1, least_size)
     if next_size > n:
@@ -112,8 +114,10 @@ def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> i
     while size < next_size <= n:
         size = next_size
         least = [-(-size * b // (a + b)) for a, b in a_and_b]
-        next_size = max([size, *(_sum_of_disjoint(first_groups[start:], least[start:]) for start in range(len(least)))])
-    return min([n // next_size, *(int(totals[mask].sum()) // number for mask, number in zip(first_groups, least, strict=True))])
+        next_size = max([size, *(_sum_of_disjoint(negative_groups[start:], least[start:]) for start in range(len(least)))])
+    return min(
+        [n // next_size, *(int(totals[mask].sum()) // number for mask, number in zip(negative_groups, least, strict=True))]
+    )
 
 
 def _sum_of_disjoint(masks: list[np.ndarray], numbers: list[int]) -> int:
@@ -126,9 +130,9 @@ def _sum_of_disjoint(masks: list[np.ndarray], numbers: list[int]) -> int:
 
 
 def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int) -> np.ndarray:
-    """Whole counts (K, k) for a whole table: by search, then with the table's proportions, then by dynamic programming.
+    """Counts (K, k) of all instances that keep the limits: by search, in the table's proportions, or by dynamic programming.
 
-    The arguments are those of :func:`whole_counts`.
+    The arguments are as in :func:`whole_counts`, but the slack is 0, and every cluster has at least ``least_size`` instances.
 
     Raises
     ------
@@ -139,8 +143,8 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     if (products(rows, totals) > 0).any():  # if all clusters kept the limits, so would their union, the table
         raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
-    # If the totals meet a limit with equality, so must every cluster: its values are at most 0, and all add up to 0.
-    # If such limits have rank K - 1, every cluster must have the proportions of the table.
+    # If the totals meet a limit with equality, so must every cluster: the limit's values in the clusters are at most 0 and
+    # add up to 0. If such limits have rank K - 1, every cluster must have the proportions of the table.
     tight = rows[products(rows, totals) == 0]
     only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
@@ -150,10 +154,10 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
         return counts
     if only_proportional:
         divisor, n = gcd(*totals.tolist()), int(totals.sum())
-        largest = divisor // max(1, -(-least_size * divisor // n))
-        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, largest))
-    largest_number, cells = most_clusters(totals, rows, least_size)
-    if largest_number is None:
+        max_proportional = divisor // max(1, -(-least_size * divisor // n))
+        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, max_proportional))
+    max_clusters, atoms = most_clusters(totals, rows, least_size)
+    if max_clusters is None:
         bound = clusters_at_most(totals, rows, least_size)
         if bound < k:
             raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, bound))
@@ -162,9 +166,9 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
             f"No {k} clusters within the limits were found, nor a proof that there are none: ask for fewer clusters, or allow "
             "more deviation.",
         )
-    if largest_number < k:
-        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, largest_number))
-    return _merge_cells(cells, wanted, totals, rows, slack, least_sizes)
+    if max_clusters < k:
+        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, max_clusters))
+    return _merge_atoms(atoms, wanted, totals, rows, slack, least_sizes)
 
 
 def _rank(rows: list[list[int]]) -> int:
@@ -183,24 +187,24 @@ def _rank(rows: list[list[int]]) -> int:
     return rank
 
 
-def _describe_infeasibility(k: int, largest: int) -> str:
-    if largest == 0:
+def _describe_infeasibility(k: int, max_clusters: int) -> str:
+    if max_clusters == 0:
         return "No clustering keeps the limits: even one cluster of all rows breaks them."
-    possible = f"at most {largest} {'is' if largest == 1 else 'are'} possible"
-    return f"No {k} clusters keep the limits (proved); {possible}. Ask for fewer clusters, or allow more deviation."
+    possible = f"at most {max_clusters} {'is' if max_clusters == 1 else 'are'} possible"
+    return f"{k} clusters provably cannot keep the limits; {possible}. Ask for fewer clusters, or allow more deviation."
 
 
-def _merge_cells(cells, wanted, totals, rows, slack, least_sizes):
-    """Merge cells, whose counts (K,) add up to the totals, into k clusters, and move their counts (K, k) towards ``wanted``."""
+def _merge_atoms(atoms, wanted, totals, rows, slack, least_sizes):
+    """Merge atoms, whose counts (K,) add up to the totals, into k clusters, and move their counts (K, k) towards ``wanted``."""
     k, wanted_sizes = wanted.shape[1], wanted.sum(axis=0)
     largest_first = np.argsort(-wanted_sizes, kind="stable")
-    cells_by_size = sorted(cells, key=lambda cell: (-int(cell.sum()), cell.tolist()))
-    merged = np.stack(cells_by_size[:k], axis=1)
+    atoms_by_size = sorted(atoms, key=lambda atom: (-int(atom.sum()), atom.tolist()))
+    merged = np.stack(atoms_by_size[:k], axis=1)
     missing_sizes = wanted_sizes[largest_first] - merged.sum(axis=0)
-    for cell in cells_by_size[k:]:
+    for atom in atoms_by_size[k:]:
         cluster = int(np.argmax(missing_sizes))
-        merged[:, cluster] += cell
-        missing_sizes[cluster] -= cell.sum()
+        merged[:, cluster] += atom
+        missing_sizes[cluster] -= atom.sum()
     counts = np.empty_like(merged, order="C")
     counts[:, largest_first] = merged
     _improve_counts(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes)
@@ -208,7 +212,7 @@ def _merge_cells(cells, wanted, totals, rows, slack, least_sizes):
 
 
 def _raise_small_clusters(wanted: np.ndarray, totals: np.ndarray, min_size: int) -> np.ndarray:
-    """Counts where clusters below ``min_size`` get that size at the table's shares, and the others share the difference."""
+    """Counts that give clusters below ``min_size`` that size, in the table's proportions; the others take up the difference."""
     sizes = wanted.sum(axis=0)
     is_small = sizes < min_size
     if is_small.all():
@@ -220,8 +224,8 @@ def _raise_small_clusters(wanted: np.ndarray, totals: np.ndarray, min_size: int)
 
 
 @inner
-def _penalty(value, scale):
-    """The violation in 64ths of ``scale``, rounded up; 0 if ``value`` keeps the limit, which means it is not positive."""
+def _violation(value, scale):
+    """The violation in 64ths of ``scale``, rounded up; 0 if the limit is kept, that is, if ``value`` is not positive."""
     return (64 * value + scale - 1) // scale if value > 0 else 0
 
 
@@ -239,13 +243,13 @@ def _write_violation_changes(values, rows, scales, row_weights, cluster, exchang
             swapped, gained, lost = 0, 0, 0
             for row in range(n_rows):
                 value = values[row, cluster]
-                before = _penalty(value, scales[row])
+                before = _violation(value, scales[row])
                 a = rows[row, i] if i < n_groups else 0
                 b = rows[row, j] if j < n_groups else 0
                 weight = row_weights[row, cluster]
-                swapped += weight * (_penalty(value - a + b, scales[row]) - before)
-                gained += weight * (_penalty(value + a + b, scales[row]) - before)
-                lost += weight * (_penalty(value - a - b, scales[row]) - before)
+                swapped += weight * (_violation(value - a + b, scales[row]) - before)
+                gained += weight * (_violation(value + a + b, scales[row]) - before)
+                lost += weight * (_violation(value - a - b, scales[row]) - before)
             exchange[cluster, i, j], gain_two[cluster, i, j], lose_two[cluster, i, j] = swapped, gained, lost
 
 
@@ -258,11 +262,11 @@ def _write_if_better(best, violation, distance, group, source, target, second, d
 
 
 @inner
-def _best_single(counts, exchange, broken, any_broken, up, down, best):
+def _best_single(counts, exchange, is_violating, any_violating, up, down, best):
     """Write the best move of one instance to ``best``: (violation, distance, group, source, target, -1, 0).
 
-    If ``any_broken``, a move has to change a cluster that is ``broken``: it breaks a limit. ``up`` and ``down`` are those of
-    :func:`_add_instances`.
+    ``is_violating`` marks the clusters that break a limit. If there are any, a move has to change one of these. ``up`` and
+    ``down`` are those of :func:`_add_instances`.
     """
     n_groups, k = counts.shape
     for group in range(n_groups):
@@ -270,7 +274,7 @@ def _best_single(counts, exchange, broken, any_broken, up, down, best):
             if counts[group, source] == 0:
                 continue
             for target in range(k):
-                if source == target or (any_broken and not (broken[source] or broken[target])):
+                if source == target or (any_violating and not (is_violating[source] or is_violating[target])):
                     continue
                 violation = exchange[source, group, n_groups] + exchange[target, n_groups, group]
                 distance = down[group, source] + up[group, target]
@@ -278,7 +282,7 @@ def _best_single(counts, exchange, broken, any_broken, up, down, best):
 
 
 @inner
-def _best_pair(counts, exchange, gain_two, lose_two, broken, any_broken, up, down, best):
+def _best_pair(counts, exchange, gain_two, lose_two, is_violating, any_violating, up, down, best):
     """Write the best move of two instances to ``best``, like :func:`_best_single`.
 
     The last two entries are the second group and the direction of its instance: 1 from source to target, -1 the other way.
@@ -292,7 +296,7 @@ def _best_pair(counts, exchange, gain_two, lose_two, broken, any_broken, up, dow
                 if counts[first, source] == 0:
                     continue
                 for target in range(k):
-                    if source == target or (any_broken and not (broken[source] or broken[target])):
+                    if source == target or (any_violating and not (is_violating[source] or is_violating[target])):
                         continue
                     if source < target and counts[second, target] > 0:
                         violation = exchange[source, first, second] + exchange[target, second, first]
@@ -328,8 +332,8 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     scales, row_weights = np.maximum(1, np.abs(rows).max(axis=1)), np.ones(values.shape, dtype=np.int64)
     up, down = np.empty((2, n_groups, k), dtype=np.int64)
     changes = np.empty((3, k, n_groups + 1, n_groups + 1), dtype=np.int64)
-    broken, is_current = np.zeros((2, k), dtype=np.bool_)
-    return _search(counts, goal, weights, rows, values, scales, row_weights, up, down, *changes, broken, is_current)
+    is_violating, is_current = np.zeros((2, k), dtype=np.bool_)
+    return _search(counts, goal, weights, rows, values, scales, row_weights, up, down, *changes, is_violating, is_current)
 
 
 @compiled(
@@ -337,11 +341,11 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1])"
 )
 def _search(
-    counts, goal, weights, rows, values, scales, row_weights, up, down, exchange, gain_two, lose_two, broken, is_current
+    counts, goal, weights, rows, values, scales, row_weights, up, down, exchange, gain_two, lose_two, is_violating, is_current
 ):
     """The loop of :func:`_improve_counts`. The caller allocates most arrays, because Numba takes long to compile an allocation.
 
-    ``exchange``, ``gain_two`` and ``lose_two`` are up to date for the clusters that are ``is_current``.
+    ``exchange``, ``gain_two`` and ``lose_two`` are up to date for the clusters that ``is_current`` marks.
     """
     n_groups, k = counts.shape
     n_rows = len(rows)
@@ -351,29 +355,29 @@ def _search(
     best = np.empty(7, dtype=np.int64)
     repairs, descents = 0, 0
     while True:
-        any_broken = False
+        any_violating = False
         for cluster in range(k):
             if not is_current[cluster]:
-                broken[cluster] = False
+                is_violating[cluster] = False
                 for row in range(n_rows):
-                    broken[cluster] = broken[cluster] or values[row, cluster] > 0
+                    is_violating[cluster] = is_violating[cluster] or values[row, cluster] > 0
                 _write_violation_changes(values, rows, scales, row_weights, cluster, exchange, gain_two, lose_two)
                 is_current[cluster] = True
-            any_broken = any_broken or broken[cluster]
-        if (any_broken and repairs == _MAX_REPAIRS) or (not any_broken and descents == _MAX_DESCENTS):
-            return not any_broken
+            any_violating = any_violating or is_violating[cluster]
+        if (any_violating and repairs == _MAX_REPAIRS) or (not any_violating and descents == _MAX_DESCENTS):
+            return not any_violating
         # A move must lower the violation or, once no limit is broken, the distance.
-        best[0], best[1] = (-1, 2**62) if any_broken else (0, 0)
+        best[0], best[1] = (-1, 2**62) if any_violating else (0, 0)
         best[2] = -1
-        _best_single(counts, exchange, broken, any_broken, up, down, best)
+        _best_single(counts, exchange, is_violating, any_violating, up, down, best)
         if best[2] < 0:
-            _best_pair(counts, exchange, gain_two, lose_two, broken, any_broken, up, down, best)
-        if any_broken:
+            _best_pair(counts, exchange, gain_two, lose_two, is_violating, any_violating, up, down, best)
+        if any_violating:
             repairs += 1
         else:
             descents += 1
         if best[2] < 0:
-            if not any_broken:
+            if not any_violating:
                 return True
             for cluster in range(k):
                 for row in range(n_rows):
@@ -391,37 +395,37 @@ def _search(
 
 
 @compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")
-def _split(totals, rows, least_size, most, last, max_checks):
+def _split(totals, rows, least_size, largest_numbers, last, max_checks):
     """Write for each state the largest number of allowed clusters into which it splits, and the last of these clusters.
 
     A state is a number that encodes counts (K,), with one digit per group. An allowed cluster keeps the limits and has at least
-    ``least_size`` instances. A cell is an allowed cluster that is not a union of two others. ``most`` stays -1 for a state that
-    does not split. Returns False, without a result, if more than ``max_checks`` checks would be needed.
+    ``least_size`` instances. An atom is an allowed cluster that is not a union of two others. ``largest_numbers`` stays -1 for
+    a state that does not split. Returns False, without a result, if more than ``max_checks`` checks would be needed.
     """
-    n_groups, n_states = len(totals), len(most)
+    n_groups, n_states = len(totals), len(largest_numbers)
     state_counts = np.zeros(n_groups, dtype=np.int64)
-    cells, cell_counts = np.empty(1024, dtype=np.int64), np.empty((1024, n_groups), dtype=np.int64)
-    n_cells, n_checks = 0, 0
-    most[0] = 0
+    atoms, atom_counts = np.empty(1024, dtype=np.int64), np.empty((1024, n_groups), dtype=np.int64)
+    n_atoms, n_checks = 0, 0
+    largest_numbers[0] = 0
     for state in range(1, n_states):
         digit = n_groups - 1
         while state_counts[digit] == totals[digit]:
             state_counts[digit] = 0
             digit -= 1
         state_counts[digit] += 1
-        n_checks += n_cells + 1
+        n_checks += n_atoms + 1
         if n_checks > max_checks:
             return False
-        for cell in range(n_cells):
+        for atom in range(n_atoms):
             fits = True
             for group in range(n_groups):
-                if cell_counts[cell, group] > state_counts[group]:
+                if atom_counts[atom, group] > state_counts[group]:
                     fits = False
                     break
-            remaining = state - cells[cell]
-            if fits and most[remaining] >= 0 and most[remaining] + 1 > most[state]:
-                most[state], last[state] = most[remaining] + 1, cells[cell]
-        if most[state] > 0:
+            remaining = state - atoms[atom]
+            if fits and largest_numbers[remaining] >= 0 and largest_numbers[remaining] + 1 > largest_numbers[state]:
+                largest_numbers[state], last[state] = largest_numbers[remaining] + 1, atoms[atom]
+        if largest_numbers[state] > 0:
             continue
         size = 0
         for group in range(n_groups):
@@ -432,14 +436,14 @@ def _split(totals, rows, least_size, most, last, max_checks):
             for group in range(n_groups):
                 total += rows[row, group] * state_counts[group]
             allowed = allowed and total <= 0
-        if allowed:  # a new cell, because most[state] says that it is not a union of smaller ones
-            if n_cells == len(cells):
-                larger, larger_counts = np.empty(2 * n_cells, dtype=np.int64), np.empty((2 * n_cells, n_groups), dtype=np.int64)
-                larger[:n_cells], larger_counts[:n_cells] = cells, cell_counts
-                cells, cell_counts = larger, larger_counts
-            cells[n_cells] = state
+        if allowed:  # a new atom, because largest_numbers[state] says that it is not a union of smaller ones
+            if n_atoms == len(atoms):
+                larger, larger_counts = np.empty(2 * n_atoms, dtype=np.int64), np.empty((2 * n_atoms, n_groups), dtype=np.int64)
+                larger[:n_atoms], larger_counts[:n_atoms] = atoms, atom_counts
+                atoms, atom_counts = larger, larger_counts
+            atoms[n_atoms] = state
             for group in range(n_groups):
-                cell_counts[n_cells, group] = state_counts[group]
-            n_cells += 1
-            most[state], last[state] = 1, state
+                atom_counts[n_atoms, group] = state_counts[group]
+            n_atoms += 1
+            largest_numbers[state], last[state] = 1, state
     return True

@@ -9,24 +9,25 @@ squared distance to centre c, in units of the mean squared distance under plain 
 on the unit of the features nor on n.
 
 1. *Bound*: let m_hc be the sum of the shares S_ic over the rows of group h, and m_c their sum over all rows. F is linearised at
-   the current S, where the divergences have the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the
-   divergence from the current S is an upper bound on F if L is large enough. Its minimum is at
-   S_ic exp(-(a_ic + lambda n b_hc) / L), with each row divided by its sum. If F rises there, L is doubled. After five steps
-   with the same L, half of it is tried, but never less than the given L.
-2. *Inner rounds* repeat step 1 until it lowers F by at most 1e-5 of F.
+   the current S, where the divergences have the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the KL
+   divergence of S from the current S is an upper bound on F if L is large enough. Its minimum is at
+   S_ic exp(-(a_ic + lambda n b_hc) / L), with each row divided by its sum. If F rises there, the attempt is undone and L is
+   doubled. After five inner rounds with the same L, half of it is tried, but never less than the given L.
+2. *Inner rounds* each take step 1, until one lowers F by at most 1e-5 of F.
 3. *Outer rounds*: each row goes to the cluster of its largest share, the centres become the means, and S starts again from
    exp(-a_ic). The outer rounds end when F changes by at most 1e-4 of F, but not before the third. They also end after five
-   rounds without a new lowest F, or after 2,000 inner rounds in all. In these two cases, the labels are those of the outer
-   round with the lowest F.
+   rounds without a new lowest F, or after 2,000 attempts at step 1 in all. In these two cases, the labels are those of the
+   outer round with the lowest F.
 
-A cluster with hardly any row of some group needs an L so large that the shares in the other clusters do not change. The
-published code keeps L fixed, and diverges. Here, each group and cluster gets its own constant if L is still more than 64 times
-the given L after 300 steps: L_hc = max(L, lambda n r_h / m_hc). Half of each constant is tried as well, and undone if F rises.
+A cluster with hardly any rows of some group needs an L so large that the shares in the other clusters do not change. The
+published code keeps L fixed, and diverges. Here, each pair of a group h and a cluster c gets its own constant if L is still
+more than 64 times the given L after 300 inner rounds: L_hc = max(L, lambda n r_h / m_hc). Half of each constant is tried as
+well, and undone if F rises.
 
 Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum. T is a number and U a matrix (K, k).
 Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So an inner round changes no array of the size (n, k), and needs
-only the masses m_hc and the cost at T and U. The kernel computes both in single precision, in tiles of rows of the same group.
-In each tile, it leaves out the clusters in which no row has a share that matters.
+only the masses m_hc and the cost sum_ic S_ic a_ic. The kernel computes both from T and U in single precision, in tiles of rows
+of the same group. In each tile, it leaves out the clusters in which no row has a share that matters.
 """
 
 from dataclasses import dataclass, replace
@@ -45,13 +46,14 @@ _OUTER_TOLERANCE = 1e-4
 # Outer rounds without a new lowest F after which we stop. F may rise and fall between outer rounds by more than the tolerance,
 # because inner rounds end near a minimum and not at it.
 _MAX_IDLE = 5
-_MAX_STEPS = 2_000  # inner steps, over all outer rounds, after which we stop: several times what most tables need
-_MAX_DOUBLINGS = 60  # of L, in one step
-_PATIENCE = 5  # steps with the same constants before half of each constant is tried
-# The constants L_hc replace the common L if it exceeds the given L by this factor after this number of steps.
-_MAX_FACTOR, _COMMON_STEPS = 64.0, 300
+_MAX_ATTEMPTS = 2_000  # attempts at step 1, over all outer rounds, after which we stop: several times what most tables need
+_MAX_DOUBLINGS = 60  # of L, in one inner round
+_PATIENCE = 5  # inner rounds with the same constants before half of each constant is tried
+# The constants L_hc replace the common L if it exceeds the given L by this factor after this number of inner rounds.
+_MAX_FACTOR, _COMMON_ROUNDS = 64.0, 300
 _MIN_FACTOR = 0.5  # the constants L_hc may be lowered to this fraction
-# A step raises F if F grows by more than this fraction. Less may be rounding, or shares that are raised to the least share.
+# An attempt counts as raising F if F grows by more than this fraction. A smaller rise may come from rounding, or from shares
+# that are raised to the least share.
 _RISE = 1e-7
 _MIN_SHARE = 1e-12  # the least share; a share of 0 would stay 0
 _MAX_EXPONENT = 300.0  # exponents are at least minus this number, so that exponentials stay above 0
@@ -136,8 +138,8 @@ def vfc(
     plain = lloyd(X, start)
     fallback = None
     for centres in (start, plain.centres):
-        result, has_empty = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
-        if result is not None and not has_empty:
+        result, left_one_empty = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
+        if result is not None and not left_one_empty:
             return result
         fallback = result or fallback
     if fallback is not None:
@@ -154,10 +156,10 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
 
     If so, the result is that of the round before, or None if it was the first round. ``unit`` is as in :func:`_costs`.
     """
-    problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
+    shares = _Shares(groups, len(centres), fairness_weight * len(X), lipschitz)
     result, former_objective, best, n_idle = None, np.inf, None, 0
     for n_iter in range(1, max_iter + 1):
-        objective, labels, warning = problem.settle(_costs(X, centres, unit))
+        objective, labels, warning = shares.settle(_costs(X, centres, unit))
         if not np.bincount(labels, minlength=len(centres)).all():
             warning = f"VFC left a cluster empty in round {n_iter}: take a smaller fairness_weight, or fewer clusters."
             return result and replace(result, warning=warning), True
@@ -168,7 +170,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
             best, n_idle = result, 0
         else:
             n_idle += 1
-        if n_idle == _MAX_IDLE or problem.n_steps >= _MAX_STEPS:
+        if n_idle == _MAX_IDLE or shares.n_attempts >= _MAX_ATTEMPTS:
             warning = f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
             return replace(best, warning=warning), False
         former_objective = objective
@@ -184,30 +186,32 @@ def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
     return costs / (unit or float(costs.mean()) or 1.0)
 
 
-class _Problem:
+class _Shares:
     """The shares of all rows, and step 2, which changes them.
 
-    ``time`` and ``prices`` are T and U of the module's docstring. ``factor`` multiplies the given L. Once the constants L_hc
+    ``time`` and ``biases`` are T and U of the module's docstring. ``factor`` multiplies the given L. Once the constants L_hc
     are used (``has_own_constants``), it multiplies all of these.
     """
 
     def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
         self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
-        self.n_steps = 0
+        self.n_attempts = 0
         self.counts = np.bincount(groups)
         self.group_shares = self.counts / len(groups)
-        tiles_of_group = -(-self.counts // LANES)
+        n_tiles_by_group = -(-self.counts // LANES)
         firsts = np.cumsum(self.counts) - self.counts
-        self.tile_group = np.repeat(np.arange(len(tiles_of_group)), tiles_of_group)
-        self.tile_start = np.concatenate([firsts[h] + LANES * np.arange(tiles_of_group[h]) for h in range(len(tiles_of_group))])
+        self.tile_group = np.repeat(np.arange(len(n_tiles_by_group)), n_tiles_by_group)
+        self.tile_start = np.concatenate(
+            [firsts[h] + LANES * np.arange(n_tiles_by_group[h]) for h in range(len(n_tiles_by_group))]
+        )
         self.tile_size = np.minimum(LANES, (firsts + self.counts)[self.tile_group] - self.tile_start)
         self.tiles = np.zeros((len(self.tile_group), n_clusters, LANES), dtype=np.float32)
         n_tiles = len(self.tile_group)
         self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
         self.nearest = np.empty((n_tiles, n_clusters), dtype=np.float32)
-        # The kernel keeps these between evaluations: the clusters listed for each tile, and what _list_clusters says of them.
+        # The kernel keeps these between evaluations: the clusters listed for each tile, and a snapshot of when they were.
         self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
-        self.listed = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
+        self.snapshots = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
         self.row_shares = self.new_row_shares = np.empty((0, n_clusters))  # used with L_hc
 
     def settle(self, costs: np.ndarray) -> tuple[float, np.ndarray, str]:
@@ -222,14 +226,14 @@ class _Problem:
         self.nearest[:] = self.tiles.min(axis=2)
         self.offset = float(costs.min(axis=1).sum())
         self.has_own_constants, self.factor, self.n_accepted = False, 1.0, 0
-        self.time, self.prices, self.n_evaluations = 0.0, np.zeros((n_groups, k)), 0
+        self.time, self.biases, self.n_evaluations = 0.0, np.zeros((n_groups, k)), 0
         self.n_active[:] = 0
         self.masses = np.full((n_groups, k), 1e-12)  # so low that the first evaluation leaves out hardly any share
-        cost, self.masses = self._evaluate(self.time, self.prices)
+        cost, self.masses = self._evaluate(self.time, self.biases)
         self.largest_cluster = self.masses.argmax(axis=1)[:, None]
         objective, warning = self._objective(cost, self.masses), ""
-        for step in range(_MAX_INNER):
-            if step >= _COMMON_STEPS and self.factor > _MAX_FACTOR and not self.has_own_constants:
+        for inner_round in range(_MAX_INNER):
+            if inner_round >= _COMMON_ROUNDS and self.factor > _MAX_FACTOR and not self.has_own_constants:
                 self._switch_to_own_constants(costs)
             new_objective = self._lower_objective(costs, objective)
             if new_objective is None:
@@ -241,7 +245,7 @@ class _Problem:
             if is_precise and former_objective - objective <= _INNER_TOLERANCE / self.factor * former_objective:
                 break
         else:
-            warning = f"VFC's shares did not settle within {_MAX_INNER} steps: take a smaller fairness_weight."
+            warning = f"VFC's shares did not settle within {_MAX_INNER} inner rounds: take a smaller fairness_weight."
         return objective, self._labels(costs), warning
 
     def _labels(self, costs: np.ndarray) -> np.ndarray:
@@ -249,7 +253,7 @@ class _Problem:
         if self.has_own_constants:
             return self.row_shares.argmax(axis=1)
         labels = np.empty(len(costs), dtype=np.int64)
-        _largest_shares(costs, self.floors, self.groups, self.time, self.prices, labels)
+        _largest_shares(costs, self.floors, self.groups, self.time, self.biases, labels)
         return labels
 
     def _lower_objective(self, costs: np.ndarray, former_objective: float) -> float | None:
@@ -266,7 +270,7 @@ class _Problem:
 
     def _try_step(self, costs: np.ndarray, former_objective: float) -> float | None:
         """Step 1 with the current constants; returns the new objective, or None without any change if it rises."""
-        self.n_steps += 1
+        self.n_attempts += 1
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.group_shares[:, None] / self.masses)
         if self.has_own_constants:
             constants = self.factor * np.maximum(self.lipschitz, self.weight * self.group_shares[:, None] / self.masses)
@@ -277,10 +281,10 @@ class _Problem:
         else:
             rate = 1 / (self.factor * self.lipschitz)
             exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MAX_EXPONENT)
-            time, prices = self.time + rate, self.prices - exponents
-            # Adding a number to all prices of a group changes no share. Here, the price of its largest cluster becomes 0.
-            prices -= np.take_along_axis(prices, self.largest_cluster, axis=1)
-            cost, masses = self._evaluate(time, prices)
+            time, biases = self.time + rate, self.biases - exponents
+            # Adding a number to all biases of a group changes no share. Here, the bias of its largest cluster becomes 0.
+            biases -= np.take_along_axis(biases, self.largest_cluster, axis=1)
+            cost, masses = self._evaluate(time, biases)
         objective = self._objective(cost, masses)
         if not objective <= former_objective * (1 + _RISE):
             return None
@@ -288,13 +292,13 @@ class _Problem:
         if self.has_own_constants:
             self.row_shares, self.new_row_shares = self.new_row_shares, self.row_shares
         else:
-            self.time, self.prices = time, prices
+            self.time, self.biases = time, biases
         return objective
 
-    def _evaluate(self, time: float, prices: np.ndarray) -> tuple[float, np.ndarray]:
+    def _evaluate(self, time: float, biases: np.ndarray) -> tuple[float, np.ndarray]:
         """The cost and the masses (K, k) of the shares at T and U."""
         limits = log(_MAX_LEFT_OUT * self.masses / self.counts[:, None]) * _LOG2_E - _MARGIN
-        masses = np.zeros(prices.shape)
+        masses = np.zeros(biases.shape)
         self.n_evaluations += 1
         cost = _masses(
             self.tiles,
@@ -303,13 +307,13 @@ class _Problem:
             self.tile_group,
             self.tile_size,
             np.float32(time),
-            (prices * _LOG2_E).astype(np.float32),
+            (biases * _LOG2_E).astype(np.float32),
             limits.astype(np.float32),
             self.n_evaluations,
             self.tops,
             self.active,
             self.n_active,
-            self.listed,
+            self.snapshots,
             masses,
         )
         return cost / _LOG2_E + self.offset, masses
@@ -317,7 +321,7 @@ class _Problem:
     def _switch_to_own_constants(self, costs: np.ndarray) -> None:
         """Use the constants L_hc from now on, and store the shares as a matrix (n, k)."""
         excess = costs - costs.min(axis=1, keepdims=True)
-        exponents = self.prices[self.groups] - self.time * excess + np.maximum(-excess, self.floors[:, None])
+        exponents = self.biases[self.groups] - self.time * excess + np.maximum(-excess, self.floors[:, None])
         shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MAX_EXPONENT))
         self.row_shares = np.maximum(shares / shares.sum(axis=1, keepdims=True), _MIN_SHARE)
         self.new_row_shares = np.empty_like(self.row_shares)
@@ -330,13 +334,13 @@ class _Problem:
 
 
 @compiled("void(float64[:,::1], float64[::1], int64[::1], float64, float64[:,::1], int64[::1])")
-def _largest_shares(costs, floors, groups, time, prices, labels):
+def _largest_shares(costs, floors, groups, time, biases, labels):
     """Write to ``labels`` (n,) the cluster in which each row has its largest exponent. Ties go to the lower index."""
     for row in range(len(costs)):
-        price, least, best, largest = prices[groups[row]], costs[row].min(), 0, -np.inf
+        bias, least, best, largest = biases[groups[row]], costs[row].min(), 0, -np.inf
         for cluster in range(costs.shape[1]):
             excess = costs[row, cluster] - least
-            exponent = price[cluster] - time * excess + max(-excess, floors[row])
+            exponent = bias[cluster] - time * excess + max(-excess, floors[row])
             if exponent > largest:
                 best, largest = cluster, exponent
         labels[row] = best
@@ -429,39 +433,44 @@ def _fill_tiles(costs, floors, order, starts, sizes, tiles, tile_floors):
 
 
 @inner
-def _is_stale(time, price, limits, nearest, active, n_active, listed):
+def _is_stale(time, bias, limits, nearest, active, n_active, snapshot):
     """Whether other clusters may matter to a tile, or its exponents may have drifted too far, since clusters were listed."""
-    k = len(price)
-    rise, fall, climb, next_active = np.float32(-3e38), np.float32(0), np.float32(0), 0
-    elapsed = time - listed[3 * k]
+    k = len(bias)
+    rise_of_others, fall_of_active, rise_of_active, next_active = np.float32(-3e38), np.float32(0), np.float32(0), 0
+    elapsed = time - snapshot[3 * k]
     for cluster in range(k):
-        change = price[cluster] - listed[cluster]
+        change = bias[cluster] - snapshot[cluster]
         largest_change = change - elapsed * nearest[cluster]
         if next_active < n_active and active[next_active] == cluster:
             next_active += 1
-            climb = max(climb, largest_change)
-            farthest = listed[2 * k + cluster]
+            rise_of_active = max(rise_of_active, largest_change)
+            farthest = snapshot[2 * k + cluster]
             if farthest >= 0:
-                fall = min(fall, change - elapsed * farthest)
+                fall_of_active = min(fall_of_active, change - elapsed * farthest)
         else:
-            rise = max(rise, largest_change - limits[cluster] + listed[k + cluster])
-    return n_active == 0 or elapsed < 0 or rise - fall > _MARGIN or max(climb, -fall) > _DRIFT
+            rise_of_others = max(rise_of_others, largest_change - limits[cluster] + snapshot[k + cluster])
+    return (
+        n_active == 0
+        or elapsed < 0
+        or rise_of_others - fall_of_active > _MARGIN
+        or max(rise_of_active, -fall_of_active) > _DRIFT
+    )
 
 
 @inner
-def _list_clusters(tile, floor, time, price, limits, top, exponents, active, listed):
+def _list_clusters(tile, floor, time, bias, limits, top, exponents, active, snapshot):
     """Write each row's largest exponent to ``top``, and the clusters that matter to any row to ``active``.
 
-    Returns the number of these clusters. ``listed`` becomes what :func:`_is_stale` compares with later: the prices of the
+    Returns the number of these clusters. ``snapshot`` becomes what :func:`_is_stale` compares with later: the biases of the
     clusters, their limits, for each cluster the largest cost of a row whose best cluster it is (-1 if there is none), and the
     time.
     """
     k = len(tile)
     top[:] = np.float32(-3e38)
     for cluster in range(k):
-        cost, cluster_exponents, cluster_price = tile[cluster], exponents[cluster], price[cluster]
+        cost, cluster_exponents, cluster_bias = tile[cluster], exponents[cluster], bias[cluster]
         for j in range(LANES):
-            exponent = cluster_price - time * cost[j] + max(-cost[j], floor[j])
+            exponent = cluster_bias - time * cost[j] + max(-cost[j], floor[j])
             cluster_exponents[j] = exponent
             top[j] = max(top[j], exponent)
     n_active = 0
@@ -476,8 +485,8 @@ def _list_clusters(tile, floor, time, price, limits, top, exponents, active, lis
             for j in range(LANES):
                 if cluster_exponents[j] == top[j]:
                     farthest = max(farthest, cost[j])
-        listed[cluster], listed[k + cluster], listed[2 * k + cluster] = price[cluster], limit, farthest
-    listed[3 * k] = time
+        snapshot[cluster], snapshot[k + cluster], snapshot[2 * k + cluster] = bias[cluster], limit, farthest
+    snapshot[3 * k] = time
     return n_active
 
 
@@ -485,8 +494,10 @@ def _list_clusters(tile, floor, time, price, limits, top, exponents, active, lis
     "float64(float32[:,:,::1], float32[:,::1], float32[:,::1], int64[::1], int64[::1], float32, float32[:,::1], float32[:,::1],"
     "int64, float32[:,::1], int64[:,::1], int64[::1], float32[:,::1], float64[:,::1])"
 )
-def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evaluations, tops, active, n_active, listed, masses):
-    """Add the shares 2^(prices - time * costs), with each row divided by its sum, to ``masses`` (K, k); returns their cost.
+def _masses(
+    tiles, floors, nearest, groups, sizes, time, biases, limits, n_evaluations, tops, active, n_active, snapshots, masses
+):
+    """Add the shares 2^(biases - time * costs), with each row divided by its sum, to ``masses`` (K, k); returns their cost.
 
     ``tops`` (T, LANES) are numbers near the largest exponent of each row. ``active`` are the clusters that matter to a tile:
     there, some row's exponent exceeds its largest exponent plus the (negative) limit. In all other clusters, every row gets the
@@ -500,14 +511,14 @@ def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evalu
     for t in range(n_tiles):
         group, tile, top, floor = groups[t], tiles[t], tops[t], floors[t]
         is_due = (n_evaluations + t) % _MAX_AGE == 0
-        if is_due or _is_stale(time, prices[group], limits[group], nearest[t], active[t], n_active[t], listed[t]):
-            n_active[t] = _list_clusters(tile, floor, time, prices[group], limits[group], top, powers, active[t], listed[t])
+        if is_due or _is_stale(time, biases[group], limits[group], nearest[t], active[t], n_active[t], snapshots[t]):
+            n_active[t] = _list_clusters(tile, floor, time, biases[group], limits[group], top, powers, active[t], snapshots[t])
         total[:] = np.float32(0)
         row_cost[:] = np.float32(0)
         for i in range(n_active[t]):
-            price, costs, cluster_powers = prices[group, active[t, i]], tile[active[t, i]], powers[i]
+            bias, costs, cluster_powers = biases[group, active[t, i]], tile[active[t, i]], powers[i]
             for j in range(LANES):
-                exponent = price - time * costs[j] + max(-costs[j], floor[j])
+                exponent = bias - time * costs[j] + max(-costs[j], floor[j])
                 power = _power_of_2(max(exponent - top[j], _MIN_LOG2_SHARE))
                 cluster_powers[j] = power
                 total[j] += power

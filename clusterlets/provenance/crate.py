@@ -47,23 +47,25 @@ _OMITTED_SETTINGS = ("grids", "tables", "results", "mirror")
 _MEDIA_TYPES = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
 
 
-def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
+def describe_run(
+    run: Run, source_files: Mapping[str, bytes], user_files: Mapping[str, bytes], results: Mapping[str, Path]
+) -> dict:
     """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
 
-    :mod:`clusterlets.provenance.packing` collects the source files, the user's own files and the results, by their names in the
-    archive. The archive has no raw data; the crate gives their addresses and checksums. Needs the library ``rocrate``.
+    :mod:`clusterlets.provenance.packing` collects the files, by their names in the archive. The archive has no raw data; the
+    crate gives their addresses and checksums. Needs the library ``rocrate``.
     """
     from rocrate.rocrate import ROCrate
 
     crate = ROCrate()
     crate.metadata.extra_terms.update(_EXTRA_TERMS)
-    citation = yaml.safe_load(source["CITATION.cff"])
-    for name, content in sorted({**source, **own}.items()):
+    citation = yaml.safe_load(source_files["CITATION.cff"])
+    for name, content in sorted({**source_files, **user_files}.items()):
         if name != _SNAKEFILE:
             crate.add_file(None, name, properties=_file_properties(name, hashlib.sha256(content).hexdigest()))
-    workflow = _add_workflow(crate, run, citation, source[_SNAKEFILE])
+    workflow = _add_workflow(crate, run, citation, source_files[_SNAKEFILE])
     inputs = [
-        *(crate.dereference(name) for name in ("config.yaml", *sorted(own))),
+        *(crate.dereference(name) for name in ("config.yaml", *sorted(user_files))),
         *_add_data(crate, run),
         *_add_settings(crate, run, workflow),
     ]
@@ -160,7 +162,8 @@ def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
             properties = {
                 "@type": "CreativeWork",
                 "name": settings["path"],
-                "description": f"A table of the user's own, which is not packed. {usage} Packed is: {contents[dataset]}.",
+                "description": f"One of the user's own tables, which the archive omits. {usage} "
+                f"The archive reveals {contents[dataset]}.",
             }
             yield _add_entity(crate, f"#table-{dataset}", {**properties, "sha256": identity["source_sha256"]})
             continue
@@ -186,7 +189,7 @@ def _add_raw_file(crate: "ROCrate", dataset: Mapping, file: Mapping, usage: str)
         properties["description"] += " The file comes with the library scikit-learn."
         return _add_entity(crate, f"#{dataset['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
     address = source["url"] + (f"#{file['name']}" if "members" in source else "")
-    existing = crate.dereference(address)  # added for a dataset with other groups from the same file
+    existing = crate.dereference(address)  # datasets that differ only in their groups share a file
     return existing or crate.add_file(address, properties=properties)
 
 
@@ -205,7 +208,7 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
-    """Add every file. Return the files and the folder of the cells, which has the cells as its parts."""
+    """Add every file. Return the folder of the cells, which has the cells as its parts, and all other files."""
     files = {
         name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
         for name, path in results.items()
@@ -213,7 +216,9 @@ def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"
     cells = [files.pop(name) for name in results if name.startswith(_CELLS)]
     for cell in cells:
         cell["name"] = cell.id.removeprefix(_CELLS)
-    description = f"{counted(len(cells), 'cell')} of the grid: a configuration of a method on a dataset, with a block of seeds"
+    description = (
+        f"{counted(len(cells), 'cell')} of the grid, each a configuration of a method on a dataset, with a block of seeds"
+    )
     folder = crate.add_dataset(None, _CELLS, properties={"name": "runs", "description": description})
     folder["hasPart"] = cells
     return [*files.values(), folder]
@@ -245,7 +250,7 @@ def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
     crate.name = f"{citation['title']}, version {citation['version']}: a run on {_number_of_datasets(run)}"
     crate.description = (
         f"The workflow, the results of a run that ended {ended}, and where both came from. {RESULTS}{manifest.NAME} holds the "
-        f"SHA-256 of every result; {RESULTS}report.html is the first page to open. Raw data are named and not held."
+        f"SHA-256 of every result; {RESULTS}report.html is the first page to open. Raw data are referenced, but not included."
     )
     crate.datePublished = ended[:10]
     crate.license = _add_entity(

@@ -50,7 +50,7 @@ def draw(tuned: "Tuned") -> Figure:
     n_without_price = len(tuned) - len(priced)
     note = f" ({n_without_price} without a price)" if n_without_price else ""
     axes.set_title(f"What fairness costs: {tuned.task.n_clusters} clusters{note}")
-    axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
+    axes.set_xlabel("largest deviation of a cluster, on a square-root scale (left is fairer)")
     axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
     handles = [Line2D([], [], color=styles[name][0], marker=styles[name][1], ls="", markersize=5, label=name) for name in names]
@@ -78,6 +78,7 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
         text = axes.annotate(label, point, (0, 0), **style)
         offset = _move_to_free_offset(text, axes.bbox, occupied)
         occupied.append(text.get_window_extent().padded(_PADDING))
+        # Only a new annotation can get a line, so the label is drawn again.
         text.remove()
         arrow = line_style if abs(offset[1]) > _MARKER_RADIUS else None
         axes.annotate(label, point, offset, ha=text.get_ha(), arrowprops=arrow, **style)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]
 TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 TARGETS += ["results/tiny/datasets.md"]
-# Modules of the standard library and of others. Some are imported at the start of a step, some later.
+# Modules of the standard library and of other libraries. Some are imported at the start of a step, some later.
 SHADOWED_MODULES = ["random", "csv", "yaml", "numpy", "scipy", "sklearn", "numba", "jsonschema"]
 
 
@@ -52,7 +52,7 @@ def test_no_file_in_the_working_folder_or_next_to_the_snakefile_replaces_a_modul
 SPECIAL_CHARACTERS = 'a:b c $(touch hit) `touch hit` it\'s "k" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -'
 
 
-def test_the_folder_of_a_checkout_may_have_any_name(tmp_path, workflow_in):
+def test_a_checkout_runs_in_a_folder_with_special_characters_in_its_name(tmp_path, workflow_in):
     workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / SPECIAL_CHARACTERS))
     workflow.folder.mkdir()
     run = workflow.run(*TARGETS, "results/tiny/tables/all_tables.tex", config={"datasets": ["iris"], "k": [2]})
@@ -95,4 +95,5 @@ def test_every_placeholder_in_a_shell_command_is_quoted(file):
     commands = [*literal_commands, *(eval(call, {"shell_line": shell_line}) for call in calls)]
     placeholders = re.findall(r"\{([^{}]+)\}", "".join(commands))
     assert all(placeholder.endswith(":q") for placeholder in placeholders), placeholders
+    # Every rule has placeholders. If none is found in a file with rules, the patterns above miss them.
     assert bool(placeholders) == bool(re.search(r"^ *rule\b", text, re.MULTILINE))

@@ -64,7 +64,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
         axes.set_title(cut(dataset, _MAX_DATASET_LENGTH) + (f" ({n_above} above)" if n_above else ""))
     legend_styles = {name: styles[name] for name in styles if name in set(configurations_at_k["method"])}
     front_note = "line: the front of what no configuration beats in both, with its parameters"
-    x_label = "largest deviation of a cluster on an axis of square roots (left is fairer)"
+    x_label = "largest deviation of a cluster on a square-root scale (left is fairer)"
     y_label = f"price: cost over that of plain k-means with k = {k:g} clusters (logarithmic; down is better)"
     add_method_legend(figure, legend_styles, x_label, y_label, front_note)
     return figure

@@ -18,8 +18,8 @@ FIGURES = [
         name="projection",
         title="One dataset on its two principal components with the clusters of each matcher",
         caption="All matchers at the same setting (k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by "
-        "falling size; shape: group. A row in several clusters has one mark inside the other. The dataset is the one, of those "
-        "with at most four groups, with the largest share of variance on its second component. The numbers are in "
+        "falling size; shape: group. A row in several clusters has one mark inside the other. Of the datasets "
+        "with at most four groups, this one has the largest share of its variance on the second component. The numbers are in "
         "clusterings/projection.csv.",
         reads=("runs.csv", "clusterings/projection.csv"),
         sections=("report.html#figures",),
@@ -81,7 +81,7 @@ def _draw_points(axes: Axes, points: pd.DataFrame, markers: dict[str, str]) -> N
 
 
 def _describe_clusters(runs: pd.DataFrame, points: pd.DataFrame) -> str:
-    """The run that these points come from, such as ``5 clusters, 12% in several``."""
+    """The clusters of the run that these points come from, such as ``5 clusters, 12% in several``."""
     if points.empty:
         return "no valid partition"
     run_columns = ["dataset", "matcher", "k", "seed", "omega" if points["hops"].isna().all() else "hops"]
@@ -95,8 +95,8 @@ def _add_cluster_legend_and_labels(figure: Figure, first: pd.Series, n_shown: in
     style = {"ls": "", "markersize": 4.5}
     handles = [Line2D([], [], color=hue, marker="s", label=number + 1, **style) for number, hue in enumerate(_HUES[:-1])]
     handles[0].set_label("cluster 1 (largest)")
-    further_handle = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **style)
-    add_legend(figure, [*handles, further_handle], columns=len(_HUES))
+    handle_of_others = Line2D([], [], color=_HUES[-1], marker="s", label="all others", **style)
+    add_legend(figure, [*handles, handle_of_others], columns=len(_HUES))
     row_count = f"{n_shown:,} of {first['rows']:,} rows" if n_shown < first["rows"] else f"all {n_shown:,} rows"
     x_label = (
         f"first principal component of {cut(first['dataset'], _MAX_DATASET_LENGTH)} ({first['x_share']:.0%} of the variance)"

@@ -109,22 +109,22 @@ def test_outliers_and_a_rare_group_give_a_finite_objective_within_the_limit_on_s
     assert "did not settle in" in result.warning and result.n_iter <= 20
 
 
-@pytest.mark.parametrize(("common_steps", "lipschitz"), [(0, 0.001), (300, 7.0)])
-def test_no_step_raises_the_objective(common_steps, lipschitz, monkeypatch):
-    """In the first case, each group and cluster soon has its own Lipschitz constant. In the second, all share one."""
-    monkeypatch.setattr(module, "_COMMON_STEPS", common_steps)
+@pytest.mark.parametrize(("common_rounds", "lipschitz"), [(0, 0.001), (300, 7.0)])
+def test_no_step_raises_the_objective(common_rounds, lipschitz, monkeypatch):
+    """In the first case, each pair of group and cluster soon has its own Lipschitz constant. In the second, all share one."""
+    monkeypatch.setattr(module, "_COMMON_ROUNDS", common_rounds)
     rng = np.random.default_rng(1)
     costs, groups = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60])
-    values, original_lower = [], module._Problem._lower_objective
+    values, original_lower = [], module._Shares._lower_objective
 
     def recorded_lower(*arguments):
         values.append(original_lower(*arguments))
         return values[-1]
 
-    monkeypatch.setattr(module._Problem, "_lower_objective", recorded_lower)
-    problem = module._Problem(groups, 5, 300.0, lipschitz)
-    final_objective, labels, warning = problem.settle(costs)
-    assert problem.has_own_constants == (common_steps == 0) and warning == ""
+    monkeypatch.setattr(module._Shares, "_lower_objective", recorded_lower)
+    shares = module._Shares(groups, 5, 300.0, lipschitz)
+    final_objective, labels, warning = shares.settle(costs)
+    assert shares.has_own_constants == (common_rounds == 0) and warning == ""
     assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(values))
     assert final_objective == values[-1] < 0.9 * values[0]
     assert objective(costs, groups, np.eye(5)[labels] + 1e-9, 300) == pytest.approx(final_objective, rel=0.2)
@@ -158,18 +158,18 @@ def test_outer_rounds_that_do_not_settle_still_give_labels_and_a_warning():
     assert VFC(3, fairness_weight=0.1, random_state=0).fit(X, sensitive_features=groups).converged_
 
 
-def test_inner_steps_that_do_not_settle_still_give_labels_and_a_warning(monkeypatch):
+def test_inner_rounds_that_do_not_settle_still_give_labels_and_a_warning(monkeypatch):
     monkeypatch.setattr(module, "_MAX_INNER", 3)
     result = vfc(*random_table(), 3, np.random.default_rng(0), 1)
-    assert "shares did not settle within 3 steps" in result.warning and len(np.unique(result.labels)) == 3
+    assert "shares did not settle within 3 inner rounds" in result.warning and len(np.unique(result.labels)) == 3
 
 
 def test_a_rising_objective_still_gives_labels_and_a_warning(monkeypatch):
     rising_values = iter(range(1, 10_000))
-    monkeypatch.setattr(module._Problem, "_objective", lambda *_: float(next(rising_values)))
+    monkeypatch.setattr(module._Shares, "_objective", lambda *_: float(next(rising_values)))
     result = vfc(*random_table(), 3, np.random.default_rng(0), 1)
     assert "VFC diverged" in result.warning
-    assert next(rising_values) == 62  # one value was used at the start, and 60 in steps
+    assert next(rising_values) == 62  # one value was used at the start, and 60 in attempts
 
 
 def test_after_an_empty_cluster_vfc_starts_again_from_k_means(monkeypatch):

@@ -14,7 +14,7 @@ from clusterlets import __main__ as command_line
 from clusterlets.provenance import manifest
 from clusterlets.storage import save_text
 
-DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
+DATASETS = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
 # The settings that determine the grid's cells.
 GRID = {
@@ -36,7 +36,7 @@ def write_manifest(results, **changes):
     arguments = {
         "files": FILES,
         "settings": GRID,
-        "datasets": DESCRIBED,
+        "datasets": DATASETS,
         "locked": {"scipy": "2", "numpy": "1"},
         "processor": PROCESSOR,
         "user_files": {},
@@ -153,6 +153,15 @@ def replace_letter(folder):
         (lambda folder: (folder / CELL).unlink(), f"missing\n  results/{CELL}", "results/runs.csv"),
         (lambda folder: [(folder / name).unlink() for name in (CELL, "runs.csv")], f"results/{CELL}", None),
     ],
+    ids=[
+        "a cell with another letter",
+        "a cell in the place of another",
+        "a whole cell of another run",
+        "a statistic",
+        "no figure",
+        "no cell",
+        "no cell and no table of runs",
+    ],
 )
 def test_changed_and_missing_files_are_named_with_advice_on_what_to_remove(results, capsys, change, named, to_remove):
     change(results)
@@ -168,10 +177,10 @@ def own_files(results):
     table, method = (results.parent / name for name in ("people.csv", "mine.py"))
     table.write_text("a,b\n1,x\n")
     method.write_text("class Mine: pass\n")
-    described = {"people.b": {**DESCRIBED["iris"], "source_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}}
+    datasets = {"people.b": {**DATASETS["iris"], "source_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}}
     settings = GRID | {"tables": {"people.b": {"path": "people.csv"}}}
     hashes = {"mine.py": hashlib.sha256(method.read_bytes()).hexdigest()}
-    write_manifest(results, settings=settings, datasets=described, user_files=hashes)
+    write_manifest(results, settings=settings, datasets=datasets, user_files=hashes)
     return table, method
 
 
@@ -208,12 +217,12 @@ def test_the_report_is_checked_except_for_its_provenance(results, capsys, page, 
 
 
 @pytest.mark.parametrize("file", ["runs/iris/D/k2_hops1/seeds4-5.csv", "figures/old/f.png", "old.csv"])
-def test_an_extra_file_is_named_but_is_no_fault(results, capsys, file):
+def test_an_extra_file_is_named_but_is_not_an_error(results, capsys, file):
     (results / file).parent.mkdir(exist_ok=True)
     (results / file).write_text("")
     status, output = verify(capsys)
     assert status == 0 and "all 12 files" in output and "snakemake" not in output
-    assert "\n1 file is of another configuration, or put there by hand. It does not affect the check.\n" in output
+    assert "\n1 file belongs to another configuration or was put there by hand. It does not affect the check.\n" in output
     assert output.endswith(f"\n  results/{file}\n")
 
 
@@ -221,16 +230,16 @@ def test_many_extra_files_are_counted_and_some_named(results, capsys):
     for number in range(1200):
         (results / "runs" / f"seeds{number:04d}.csv").write_text("")
     output = verify(capsys)[1]
-    assert "1,200 files are of another" in output and "They do not affect the check" in output
+    assert "1,200 files belong to another" in output and "They do not affect the check" in output
     assert "seeds0019.csv\n  and 1,180 more\n" in output and "seeds0020" not in output
 
 
-def test_a_hidden_file_is_no_result(results, capsys):
+def test_a_hidden_file_is_ignored(results, capsys):
     (results / "runs" / ".seeds0-1.csv.ab12").write_text("")
     assert verify(capsys)[0] == 0
 
 
-def test_many_changed_files_are_all_named_but_not_in_a_command(results, capsys):
+def test_many_changed_files_are_all_listed_but_not_in_an_rm_command(results, capsys):
     settings = GRID | {"seeds": {"count": 20, "block": 1}}
     (names,) = manifest.cells_by_folder(settings).values()
     for name in names:
