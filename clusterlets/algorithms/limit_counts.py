@@ -191,7 +191,7 @@ def _describe_infeasibility(k: int, max_clusters: int) -> str:
     if max_clusters == 0:
         return "No clustering keeps the limits: even one cluster of all rows breaks them."
     possible = f"at most {max_clusters} {'is' if max_clusters == 1 else 'are'} possible"
-    return f"{k} clusters provably cannot keep the limits; {possible}. Ask for fewer clusters, or allow more deviation."
+    return f"No {k} clusters keep the limits (proved); {possible}. Ask for fewer clusters, or allow more deviation."
 
 
 def _merge_atoms(atoms, wanted, totals, rows, slack, least_sizes):

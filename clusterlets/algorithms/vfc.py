@@ -245,7 +245,7 @@ class _Shares:
             if is_precise and former_objective - objective <= _INNER_TOLERANCE / self.factor * former_objective:
                 break
         else:
-            warning = f"VFC's shares did not settle within {_MAX_INNER} inner rounds: take a smaller fairness_weight."
+            warning = f"VFC's shares did not settle within {_MAX_INNER} steps: take a smaller fairness_weight."
         return objective, self._labels(costs), warning
 
     def _labels(self, costs: np.ndarray) -> np.ndarray:
