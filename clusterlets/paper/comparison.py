@@ -27,7 +27,9 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
     """
     our_datasets = set(runs["dataset"])
     frame = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
-    frame = frame.join(verdict.judge(frame, best_runs.forecasts(runs) | averages.forecasts(runs)))
+    has_averages = not reported.why_too_few(len(our_datasets))
+    forecasts = best_runs.forecasts(runs) | (averages.forecasts(runs) if has_averages else {})
+    frame = frame.join(verdict.judge(frame, forecasts))
     rows = frame.to_dict("records")
     entries = [entry for entry in reported.not_comparable() if excuse_code or not entry.get("of_code")]
     obstacles = [_obstacle(row, our_datasets, entries) for row in rows]
@@ -39,7 +41,7 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
     basis = (
         f"Ours is over {len(our_datasets)} of the paper's {len(reported.datasets())} datasets, without {', '.join(missing)}."
     )
-    is_incomplete = frame["table"].isin(cells.AVERAGES) & bool(missing and not reported.why_too_few(len(our_datasets)))
+    is_incomplete = frame["table"].isin(cells.AVERAGES) & bool(missing and has_averages)
     explanations = map(_explanation, frame.to_dict("records"))
     reasons = zip(obstacles, exclusions, explanations, np.where(is_incomplete, basis, ""), needed_ranges, strict=True)
     frame["reason"] = [" ".join(filter(None, parts)) for parts in reasons]
