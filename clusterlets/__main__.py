@@ -1,4 +1,4 @@
-"""The command line, which runs the commands for users and the steps of the workflow, and imports only what these need.
+"""The command line, which runs a command for users or a step of the workflow, and imports only what that one needs.
 
 The options of a step are the parameters of its function. Their help texts are in the docstring of that function or of
 :mod:`clusterlets.steps`.
@@ -64,7 +64,7 @@ def _run(name: str, options: list[str]) -> int:
         return 1
     except MemoryError as error:
         reason = f" ({error})" if str(error) else ""
-        print(f"clusterlets {name}: the memory does not suffice{reason}. Take fewer rows, or another method.", file=sys.stderr)
+        print(f"clusterlets {name}: not enough memory{reason}. Use fewer rows, or another method.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -75,8 +75,8 @@ def _run(name: str, options: list[str]) -> int:
         if error.filename is None and error.errno not in _UNWRITABLE:  # not about a file
             raise
         print(
-            f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "
-            "kept. Fix that, and run the same command again.",
+            f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). No half-written file was "
+            "kept. Fix the cause, and run the same command again.",
             file=sys.stderr,
         )
         return 1

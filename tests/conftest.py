@@ -11,8 +11,8 @@ settings.load_profile("the same every time")
 
 TESTS = Path(__file__).parent
 
-#: Tests that start the workflow, a browser, a cluster or another machine, install the wheel, or compute with every kernel.
-SLOW = ("arm", "browser", "packaging", "portability", "slurm", "workflow")
+#: Folders of tests that start the workflow, a browser, a cluster or another machine, install the wheel, or run every kernel.
+SLOW_FOLDERS = ("arm", "browser", "packaging", "portability", "slurm", "workflow")
 #: Runs the workflow on one small grid, so it is fast although its folder is slow.
 FAST_WORKFLOW_TEST = TESTS / "workflow" / "test_workflow.py"
 
@@ -20,10 +20,10 @@ FAST_WORKFLOW_TEST = TESTS / "workflow" / "test_workflow.py"
 def pytest_collection_modifyitems(items):
     """Mark the tests in slow folders. Slow tests elsewhere carry the marker themselves."""
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] in SLOW and item.path != FAST_WORKFLOW_TEST:
+        if item.path.relative_to(TESTS).parts[0] in SLOW_FOLDERS and item.path != FAST_WORKFLOW_TEST:
             item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish():
-    """Exempt all that is loaded by now from garbage collection, which statsmodels triggers often."""
+    """Exempt everything loaded so far from garbage collection, because statsmodels often triggers a collection."""
     gc.freeze()

@@ -68,8 +68,8 @@ class SavedClustering:
         savable = [other for other in all_methods if other.assignment_rows is not methods.Method.assignment_rows]
         if method not in savable:
             raise InvalidInput(
-                f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
-                f"{', '.join(other.name for other in savable)}."
+                f"A clustering of {method.name} cannot be saved, because this method guarantees nothing for new rows; "
+                f"use {', '.join(other.name for other in savable)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
@@ -123,7 +123,9 @@ class SavedClustering:
         unknown_groups = list(dict.fromkeys(values for values in new_groups if values not in self.groups))
         if unknown_groups:
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
-            warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=3)
+            warnings.warn(
+                f"groups that the fit did not have: {names}; check the spelling, and the order of the columns", stacklevel=3
+            )
         groups = [*self.groups, *unknown_groups]
         return np.array([groups.index(values) for values in new_groups])[codes], groups
 
@@ -176,9 +178,9 @@ class SavedClustering:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             digest = content.pop("sha256", None) if isinstance(content, dict) else None
             if digest is None or content.get("format") != _FORMAT:
-                raise ValueError("it has another format")
+                raise ValueError("it has a different format")
             if digest != _digest(content):
-                raise ValueError("it has been changed since")
+                raise ValueError("it was changed after it was saved")
             del content["format"]
             saved = cls(**content)
             saved.groups = [tuple(values) for values in saved.groups]
@@ -188,7 +190,7 @@ class SavedClustering:
                 setattr(saved, name, None if value is None else np.array(value, dtype=np.float64))
         except (TypeError, ValueError, KeyError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise InvalidInput(f"{path} is no clustering that `clusterlets cluster --save` wrote ({reason}).") from None
+            raise InvalidInput(f"{path} is not an intact clustering from `clusterlets cluster --save` ({reason}).") from None
         return saved
 
 
@@ -210,4 +212,4 @@ def _to_json_types(value: Any) -> Any:
         return [_to_json_types(item) for item in value]
     if value is None or isinstance(value, str | int | float):
         return value
-    raise InvalidInput(f"{value!r} cannot be saved: groups and parameters must be texts, numbers or booleans.")
+    raise InvalidInput(f"{value!r} cannot be saved: groups and parameters must be text, numbers or booleans.")

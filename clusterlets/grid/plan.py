@@ -16,9 +16,9 @@ from clusterlets import datasets, methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
 from clusterlets.grid.cells import Cell, cells
-from clusterlets.grid.crossed_limits import exceeded_limits
 from clusterlets.grid.entries import PROGRAM, load
 from clusterlets.grid.estimate import dataset_steps
+from clusterlets.grid.limit_records import exceeded_limits
 from clusterlets.storage import hash_of_file
 
 _SOURCE_KEYS = ("path", "command", "conda")
@@ -107,7 +107,7 @@ class Plan:
     def exceeded_limits(self, pattern: str) -> Callable[[Any], str]:
         """A function from wildcards to the limits that the cell must be rerun with, or to "" if its fits exceeded none.
 
-        ``pattern`` is the path of the cell's file, with wildcards. See :func:`clusterlets.grid.crossed_limits.exceeded_limits`.
+        ``pattern`` is the path of the cell's file, with wildcards. See :func:`clusterlets.grid.limit_records.exceeded_limits`.
         """
 
         # A function of the wildcards: Snakemake ignores changes of a parameter that is a function of the output.

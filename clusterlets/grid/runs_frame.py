@@ -5,12 +5,12 @@ import os
 import pandas as pd
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.runs_table import COLUMNS, TEXT
+from clusterlets.grid.runs_table import COLUMNS, TEXT_COLUMNS
 from clusterlets.storage import check_checksum, write_text
 
 # By default pandas would also take "null" and "NA" for missing, which a dataset or a group may be called.
 _ONLY_EMPTY_IS_MISSING = {"keep_default_na": False, "na_values": [""]}
-NUMBERS = [column for column in COLUMNS if column not in TEXT]
+NUMBERS = [column for column in COLUMNS if column not in TEXT_COLUMNS]
 
 
 def read_runs(path: str | os.PathLike) -> pd.DataFrame:
@@ -19,7 +19,7 @@ def read_runs(path: str | os.PathLike) -> pd.DataFrame:
     If there is a file with its SHA-256 beside it, the two are compared. A damaged file is removed, and the error names it.
     """
     check_checksum(path)
-    runs = pd.read_csv(path, dtype=dict.fromkeys(TEXT, object), float_precision="round_trip", **_ONLY_EMPTY_IS_MISSING)
+    runs = pd.read_csv(path, dtype=dict.fromkeys(TEXT_COLUMNS, object), float_precision="round_trip", **_ONLY_EMPTY_IS_MISSING)
     missing = [column for column in COLUMNS if column not in runs]
     if missing:
         raise ClusterletsError(f"{path} lacks the columns {', '.join(missing)}. docs/results-format.md lists them all.")

@@ -25,8 +25,8 @@ _FIRST_COLUMNS = (
     Column(
         "dataset",
         "id",
-        "the name in `config.yaml`; `adult.sex` if the group is not the class, `breast.with_duplicates` with the other choice "
-        "on duplicates, `people.city` for your own table",
+        "the name in `config.yaml`; `adult.sex` if the group is not the class, `breast.with_duplicates` if duplicates, "
+        "dropped by default, are kept, `people.city` for your own table",
         is_text=True,
     ),
     Column(
@@ -71,7 +71,7 @@ _PARAMETERS_COLUMN = Column(
 #: All columns in the order of the file.
 TABLE: tuple[Column | Score, ...] = (*_FIRST_COLUMNS, *OF_PAPER, _PARAMETERS_COLUMN, *FURTHER)
 COLUMNS = tuple(column.name for column in TABLE)
-TEXT = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
+TEXT_COLUMNS = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
 
 # The parameters that have a column of their own, because the paper varies them.
 _PAPER_PARAMETERS = {"hops": int, "omega": float}

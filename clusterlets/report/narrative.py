@@ -19,10 +19,10 @@ _SETTINGS_OF_PAPER = {
     "equation": "corrected",
 }
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
-_INCLUDED_REMARK = "Their runs enter tables, claims and tests like all others."
+_INCLUDED_REMARK = "These runs are included in tables, claims and tests like all others."
 
 
-def missing_lines(results: Results) -> list[str]:
+def describe_gaps(results: Results) -> list[str]:
     """Sentences on the datasets, settings and runs that are missing or differ from the paper's."""
     run_lines = _runs_without_result(results.runs) + _estimated_cohesion(results.runs)
     if not results.has_paper_data:

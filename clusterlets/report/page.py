@@ -16,7 +16,7 @@ from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.report import SHOWN_LIMIT, standings, verdict
 from clusterlets.report.figures import declarations_on
-from clusterlets.report.narrative import missing_lines, remarks_on_numbers
+from clusterlets.report.narrative import describe_gaps, remarks_on_numbers
 from clusterlets.report.standings import Standings
 from clusterlets.report.templating import PageTable, embed_png, render_template
 from clusterlets.text import counted, decimal
@@ -93,7 +93,7 @@ def render(results: Results, findings: Findings) -> str:
         answers=verdict.answers(results, method_standings),
         glossary=verdict.GLOSSARY.items(),
         further_glossary=verdict.FURTHER_GLOSSARY.items(),
-        missing=missing_lines(results),
+        missing=describe_gaps(results),
         basis=verdict.basis_sentence(results),
         standings=standings.summary(method_standings),
         methods_under_limit=view(next(iter(standings.all_methods(method_standings, SHOWN_LIMIT).values()), pd.DataFrame())),

@@ -8,7 +8,7 @@ import numpy as np
 from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.datasets.table import columns_of_names
-from clusterlets.grid import crossed_limits
+from clusterlets.grid import limit_records
 from clusterlets.grid.artifacts import INFEASIBLE, LIMIT_EXCEEDED, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
@@ -82,7 +82,7 @@ def fit_method(
         else:
             statuses[str(seed)] = (outcome.status, outcome.note)
     has_exceeded = any(status in LIMIT_EXCEEDED for status, _ in statuses.values())
-    crossed_limits.record(pieces, has_exceeded, limits, exceeded_limits)
+    limit_records.record(pieces, has_exceeded, limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
     save_pieces(prepared, clusters, pieces, labels, statuses, sample)
 

@@ -3,7 +3,7 @@
 import json
 
 from clusterlets.datasets.table import columns_of_names
-from clusterlets.grid import crossed_limits
+from clusterlets.grid import limit_records
 from clusterlets.grid.artifacts import LIMIT_EXCEEDED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load
@@ -56,7 +56,7 @@ def score_method(
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(method_class, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
         has_exceeded = any(matching.status in LIMIT_EXCEEDED for _, matching in matchings)
-        crossed_limits.record(output, has_exceeded, limits, exceeded_limits)
+        limit_records.record(output, has_exceeded, limits, exceeded_limits)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
                 accounts.log_fit(dataset, method_class.name, k, format_parameters(arguments), seed, matching)

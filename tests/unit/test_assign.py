@@ -100,7 +100,7 @@ def test_a_warning_names_groups_that_the_fit_did_not_have():
         model.assign(X[N:], sensitive_features=upper_case)
         model.saved().assign(X[N:], upper_case)
     messages = [str(warning.message) for warning in caught if "no clusters of these rows" not in str(warning.message)]
-    assert messages == 2 * ["the clustering knew no F, M; check the spelling, and which column is which"]
+    assert messages == 2 * ["groups that the fit did not have: F, M; check the spelling, and the order of the columns"]
 
 
 def test_new_rows_with_missing_or_too_large_values_are_refused():
@@ -169,7 +169,9 @@ def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
 
 def test_a_clustering_without_a_guarantee_for_new_rows_cannot_be_saved():
     model = MethodClustering("k-means", K, random_state=0).fit(X, sensitive_features=SEX)
-    with pytest.raises(InvalidInput, match="k-means cannot be saved, because it guarantees nothing for new rows; take FRAC, "):
+    with pytest.raises(
+        InvalidInput, match="k-means cannot be saved, because this method guarantees nothing for new rows; use FRAC, "
+    ):
         SavedClustering.of(model)
 
 
@@ -195,7 +197,7 @@ def test_a_file_that_was_changed_or_has_a_different_format_is_refused(tmp_path, 
     content = json.loads(file.read_text())
     spoil(content)
     file.write_text(json.dumps(content))
-    with pytest.raises(InvalidInput, match="is no clustering that `clusterlets cluster --save` wrote"):
+    with pytest.raises(InvalidInput, match="is not an intact clustering from `clusterlets cluster --save`"):
         SavedClustering.load(str(file))
 
 
@@ -312,7 +314,7 @@ def test_a_clustering_saved_in_python_knows_the_numbers_and_booleans_of_a_file_a
             ("cluster", "old.csv", "--sensitive", "sex", "--method", "k-means", "-k", "3", "--save", "people.json"),
             "--save has no effect with --method k-means",
         ),
-        (("assign", "old.csv", "new.csv"), "old.csv is no clustering"),
+        (("assign", "old.csv", "new.csv"), "old.csv is not an intact clustering"),
         (("assign", "none.json", "new.csv"), "none.json"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from snakemake.exceptions import CacheMissException
 
-from clusterlets.grid import crossed_limits
+from clusterlets.grid import limit_records
 from clusterlets.storage import is_intact
 
 
@@ -15,7 +15,7 @@ def restrict_cache(rule_object):
     has_fits = rule_object.params.get("exceeded_limits") is not None
 
     async def store_reproducible(job):
-        if plan.is_cacheable(job.wildcards) and (not has_fits or crossed_limits.is_reproducible(job.output[0])):
+        if plan.is_cacheable(job.wildcards) and (not has_fits or limit_records.is_reproducible(job.output[0])):
             await store(job)
 
     async def fetch_reproducible(job):
@@ -32,7 +32,7 @@ def restrict_cache(rule_object):
                 Path(output).unlink()
             raise
         if has_fits:
-            crossed_limits.record(job.output[0], False, plan.limits, job.params.exceeded_limits)
+            limit_records.record(job.output[0], False, plan.limits, job.params.exceeded_limits)
 
     rule_object.cache.store, rule_object.cache.fetch = store_reproducible, fetch_reproducible
 

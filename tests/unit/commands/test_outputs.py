@@ -66,7 +66,7 @@ def test_cluster_never_writes_over_what_it_reads(input_file, description, option
         (["--save", "people.csv"], "people.csv is the table itself"),
         (["-o", "model.json"], "model.json is the clustering"),
         (["-o", "new", "--save", "./new"], "-o new and --save ./new are one file"),
-        (["-o", "new", "--save", "model.json"], "model.json is no clustering"),
+        (["-o", "new", "--save", "model.json"], "model.json is not an intact clustering"),
     ],
 )
 def test_assign_never_writes_over_its_inputs_or_over_its_other_output(options, message, run):

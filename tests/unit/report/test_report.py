@@ -42,13 +42,13 @@ class NestingParser(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.open, self.loads = [], []
+        self.open, self.addresses = [], []
 
     def handle_starttag(self, tag, attributes):
         if tag not in ("meta", "img", "link"):
             self.open.append(tag)
-        loading = [(tag, "src"), (tag, "srcset"), (tag, "data"), ("link", "href")]
-        self.loads += [value for name, value in attributes if (tag, name) in loading]
+        loading_attributes = [(tag, "src"), (tag, "srcset"), (tag, "data"), ("link", "href")]
+        self.addresses += [value for name, value in attributes if (tag, name) in loading_attributes]
 
     def handle_startendtag(self, tag, attributes):
         pass
@@ -93,14 +93,14 @@ def test_the_tags_of_a_page_nest_and_it_loads_nothing_from_elsewhere(name, built
     page = (built / name).read_text(encoding="utf-8")
     parser = NestingParser()
     parser.feed(page)
-    icon, *images = parser.loads
+    icon, *images = parser.addresses
     assert parser.open == [] and icon == "data:," and len(images) == len(declarations_on(name))
     assert all(source.startswith("data:image/png;base64,iVBOR") for source in images)
     assert not re.search(r"@import|url\(|https?://(?!www\.w3\.org/2000/svg)", page)
     assert "default-src &#39;none&#39;; img-src data:; style-src &#39;sha256-" in page
 
 
-def test_the_sections_are_in_the_readers_order(built):
+def test_the_sections_are_in_a_fixed_order_that_the_navigation_follows(built):
     page = page_of(built)
     order = ["verdict", "words", "leaderboard", "controls", "tables", "claims", "figures", "statistics", "sensitivity"]
     order += ["published", "methods", "data", "provenance", "cite"]
@@ -119,7 +119,7 @@ def test_the_page_begins_with_the_summary_and_what_is_missing(built):
     assert 'href="#missing"' in shown and "Of the paper's 11 datasets, 3 are here; missing: adult, bank" in shown
 
 
-def test_a_number_shows_ours_above_the_papers_and_our_best_in_bold(built):
+def test_a_cell_shows_our_number_above_the_papers_and_our_best_is_bold(built):
     opening = r'<td data-verdict="(reproduced|undecided|differs)" data-sort="0[.\d]+">'
     assert re.search(opening + r'.*?aria-label="\1">.</span> [0-9.]+ <small>paper 0\.003', page_of(built))
     article = page_of(built).split('<article id="table4_frac_vs_clusterlets">')[1].split("</article>")[0]
@@ -153,13 +153,13 @@ def test_failing_claims_come_first_and_each_claim_shows_both_verdicts_and_its_ev
 
 def test_only_provenance_depends_on_time_and_machine(built):
     page = page_of(built)
-    without_accounts = without_provenance(page.encode())
+    reproducible_part = without_provenance(page.encode())
     for text in ("0123abcd", "181.250"):
-        assert text in page and text.encode() not in without_accounts
-    assert b'<section id="cite">' in without_accounts
+        assert text in page and text.encode() not in reproducible_part
+    assert b'<section id="cite">' in reproducible_part
     save_json(built / "accounts" / "provenance.json", {"when": "another day"})
     write(built)
-    assert page_of(built) != page and without_provenance(page_of(built).encode()) == without_accounts
+    assert page_of(built) != page and without_provenance(page_of(built).encode()) == reproducible_part
 
 
 REASONS = {"sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
@@ -244,14 +244,14 @@ def test_the_best_method_of_each_dataset_is_bold_in_every_format():
 # ---- what is missing -------------------------------------------------------------------------------------------------
 
 
-def missing_lines(runs, settings=SETTINGS):
-    return narrative.missing_lines(Results.from_runs(runs, settings))
+def describe_gaps(runs, settings=SETTINGS):
+    return narrative.describe_gaps(Results.from_runs(runs, settings))
 
 
 def test_what_is_missing_is_listed_with_methods_statuses_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=10, ks=(2, 5, 10, 20, 30))
     runs.loc[runs.index[:7], "note"] = "k above a group's size"
-    assert missing_lines(runs[runs["matcher"] != "B"]) == [
+    assert describe_gaps(runs[runs["matcher"] != "B"]) == [
         "Of the paper's 11 datasets, 10 are here; missing: nbfi.",
         "Methods of the paper without runs: B-PB.",
         "4 runs of C have no result, status no_valid_partition: heart_failure (4).",
@@ -267,8 +267,8 @@ def test_differences_from_the_papers_grid_and_settings_are_listed():
     settings = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
     settings["grids"]["FRAC"]["parameters"] = {"tau": [0.1]}
     settings["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
-    suffix = "Their runs enter tables, claims and tests like all others."
-    lines = missing_lines(runs, settings)
+    suffix = "These runs are included in tables, claims and tests like all others."
+    lines = describe_gaps(runs, settings)
     assert lines[1:] == [
         "Methods of the paper without runs: B-PB.",
         f"Matchers that the paper does not have: mine. {suffix}",

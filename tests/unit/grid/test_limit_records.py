@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterlets.grid.crossed_limits import exceeded_limits, record
+from clusterlets.grid.limit_records import exceeded_limits, record
 
 OLD, NEW = '{"seconds": 1}', '{"seconds": 9}'
 
