@@ -147,7 +147,7 @@ def test_threads_may_fit_at_the_same_time_and_fits_may_be_nested():
         return outcome.status, outcome.result
 
     with ThreadPoolExecutor(8) as threads:
-        for result in threads.map(nested_fit, [2] * 24):
+        for result in threads.map(nested_fit, [2] * 8):
             assert result == ("ok", ("ok", ("ok", 3)))
 
 
@@ -214,9 +214,9 @@ def test_fits_share_a_process_only_if_they_are_stateless(stateless):
         calls.append(seed)
         return os.getpid(), len(calls)
 
-    outcomes = [outcome.result for _, outcome in fits(fit, range(120), LOW_LIMITS, stateless=stateless)]
-    most_per_process = 50 if stateless else 1
-    assert len({pid for pid, _ in outcomes}) == np.ceil(120 / most_per_process)
+    n_fits, most_per_process = (120, 50) if stateless else (6, 1)
+    outcomes = [outcome.result for _, outcome in fits(fit, range(n_fits), LOW_LIMITS, stateless=stateless)]
+    assert len({pid for pid, _ in outcomes}) == np.ceil(n_fits / most_per_process)
     assert {n_calls for _, n_calls in outcomes} == set(range(1, most_per_process + 1))
 
 
