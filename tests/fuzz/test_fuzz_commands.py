@@ -162,7 +162,7 @@ def tune_recommends_a_run_that_the_printed_command_repeats(pairs):
 
 
 def test_tune_recommends_a_run_that_the_printed_command_repeats(fuzz, few_methods):
-    fuzz(tune_recommends_a_run_that_the_printed_command_repeats, TUNE, n_examples=30)
+    fuzz(tune_recommends_a_run_that_the_printed_command_repeats, TUNE, n_examples=12)
 
 
 # ---- the results of a grid -------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ def export_gives_the_same_clusters_or_none(example):
 
 
 def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results):
-    fuzz(export_gives_the_same_clusters_or_none, st.tuples(damage(results), st.sampled_from(SELECTIONS)), n_examples=40)
+    fuzz(export_gives_the_same_clusters_or_none, st.tuples(damage(results), st.sampled_from(SELECTIONS)), n_examples=20)
 
 
 # ---- archive ---------------------------------------------------------------------------------------------------------
