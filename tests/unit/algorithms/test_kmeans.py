@@ -103,8 +103,9 @@ def has_exact_means(labels):
     return (sizes & (sizes - 1) == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-@pytest.mark.parametrize("k", [3, pytest.param(10, marks=pytest.mark.slow), pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("k", [3, 10, 30])
 def test_the_mean_cost_matches_that_of_scikit_learn(load, k):
     X = load().data
     rng = np.random.default_rng(k)
