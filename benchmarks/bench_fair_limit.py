@@ -18,7 +18,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from measuring import Bars, cpu_seconds, made_table, peak_megabytes, prepared, standardised  # isort: skip; before numpy
+from measuring import Bars, cpu_seconds, random_table, peak_megabytes, prepared, standardised  # isort: skip; before numpy
 
 import numpy as np
 import pandas as pd
@@ -76,7 +76,7 @@ def compare_with_ms_flow(folder: Path, bars: Bars) -> None:
 
 
 def many_rows(n: int, bars: Bars) -> None:
-    X, two_groups = made_table(n, 8)
+    X, two_groups = random_table(n, 8)
     five_groups = np.random.default_rng(1).integers(0, 5, n)
     levels_of_pairs = np.array([[first, second] for first in range(2) for second in range(5)])
     for label, groups, levels in (

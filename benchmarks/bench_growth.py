@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from measuring import Bars, made_table, peak_megabytes  # isort: skip; before numpy, whose threads it limits
+from measuring import Bars, random_table, peak_megabytes  # isort: skip; before numpy, whose threads it limits
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     import sklearn.cluster  # noqa: F401
 
     matchers = methods.names("paper")
-    X, groups = made_table(n, FEATURES)
+    X, groups = random_table(n, FEATURES)
     start = time.process_time()
     clusterlets = extract_clusterlets(X, groups, K, np.random.default_rng(0))
     steps = {"extraction": {"seconds": time.process_time() - start, "megabytes": peak_megabytes()}}

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from math import log
 from pathlib import Path
 
-from measuring import made_table  # isort: skip; before numpy, whose threads it limits
+from measuring import random_table  # isort: skip; before numpy, whose threads it limits
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def run_step(folder: Path, arguments: list[str]) -> dict:
 
 def write_table(path: Path, n: int) -> None:
     """Write a table of n rows as CSV, with four decimals."""
-    X, groups = made_table(n, 10)
+    X, groups = random_table(n, 10)
     names = ",".join([*(f"x{number}" for number in range(X.shape[1])), "group"])
     formats = ["%.4f"] * X.shape[1] + ["%d"]
     np.savetxt(path, np.column_stack([X, groups]), fmt=formats, delimiter=",", header=names, comments="")
