@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from measuring import Bars, random_table, peak_megabytes  # isort: skip; before numpy, whose threads it limits
+from measuring import Bars, peak_megabytes, random_table  # isort: skip; before numpy, whose threads it limits
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def in_fork(action: Callable[[], object]) -> dict[str, float]:
 
 def measure(n: int) -> dict[str, dict[str, float]]:
     """Return the time and memory of each step on n instances."""
-    # Both lines load code that is not to be timed.
+    # Load scikit-learn and the methods before the timing starts.
     import sklearn.cluster  # noqa: F401
 
     matchers = methods.names("paper")

@@ -23,24 +23,25 @@ import numpy as np
 from clusterlets.provenance import accounts
 
 SIZES = (10_000, 100_000, 316_228, 1_000_000)
-BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
+BLOCK_OPTIONS = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
 # Methods that cluster instances. Their step also sums the distances.
-FITS = ("FRAC", "k-means", "random")
-READ = ["--settings", '{"sensitive": ["group"], "features": "numeric", "separator": null, "scaling": "none"}']
+FITTED_METHODS = ("FRAC", "k-means", "random")
+READING_OPTIONS = ["--settings", '{"sensitive": ["group"], "features": "numeric", "separator": null, "scaling": "none"}']
 
 
 def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
     """Yield the name, arguments and output file of every step that reads instances, in the order in which they run."""
     prepare = "prepare-user-table --name people --table people.csv --npz-path people.npz --json-path people.json"
-    yield "prepare-user-table", [*prepare.split(), *READ], "people.npz"
-    yield "extract-clusterlets", f"extract-clusterlets {BLOCK} --pieces pieces.npz --labels labels.npz".split(), "labels.npz"
+    yield "prepare-user-table", [*prepare.split(), *READING_OPTIONS], "people.npz"
+    extract = f"extract-clusterlets {BLOCK_OPTIONS} --pieces pieces.npz --labels labels.npz"
+    yield "extract-clusterlets", extract.split(), "labels.npz"
     measure = "measure-geometry --data people.npz --dataset people --base-seed 0 --output geometry.json"
     yield "measure-geometry", measure.split(), "geometry.json"
     sum_distances = "sum-distances --data people.npz --dataset people --labels labels.npz --base-seed 0 --output sums.npz"
     yield "sum-distances", sum_distances.split(), "sums.npz"
-    for method in FITS:
+    for method in FITTED_METHODS:
         fit_options = f"--parameters {{}} --limits {{}} --pieces pieces.{method}.npz --labels labels.{method}.npz"
-        arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK.split(), *fit_options.split()]
+        arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK_OPTIONS.split(), *fit_options.split()]
         yield f"fit-method ({method})", arguments, f"labels.{method}.npz"
 
 
