@@ -18,8 +18,8 @@ def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
     cluster may be empty.
 
     Deviations that are equal in exact arithmetic are equal floats. If a group has a of the m instances of a cluster, and A of
-    the n instances of the dataset, its deviation is ``|a n - A m| / m / n``. For n up to 9 * 10^7, the numerator is exact in double
-    precision.
+    the n instances of the dataset, its deviation is ``|a n - A m| / m / n``. For n up to 9 * 10^7, the numerator is exact in
+    double precision.
     """
     totals, counts_by_group = np.asarray(group_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
     n = totals.sum()
