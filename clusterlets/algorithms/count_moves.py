@@ -69,7 +69,7 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
     """Make up to ``max_moves`` of the best moves, and change ``labels`` and ``counts`` in place."""
     n_groups, k = counts.shape
     step_costs, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
-    paths, first_steps = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
+    path_costs, first_steps = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
     # A cluster is stale for a group if the group's instances in it have changed since the last refresh.
     is_stale = np.ones((n_groups, k), dtype=np.bool_)
     violations, violation_totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
@@ -78,7 +78,7 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
         _refresh(costs, groups, labels, is_stale, step_costs, movers)
         for group in range(n_groups):
             if is_stale[group].any():
-                _shortest_paths(step_costs[group], units[group], paths[group], first_steps[group])
+                _shortest_paths(step_costs[group], units[group], path_costs[group], first_steps[group])
         for cluster in range(k):
             if is_stale[:, cluster].any():
                 _count_violations(
@@ -92,7 +92,7 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
                     violation_totals[cluster],
                 )
         is_stale[:] = False
-        if not _best_move(paths, violations, violation_totals, move):
+        if not _best_move(path_costs, violations, violation_totals, move):
             return
         for index in range(2):
             group, source, target = move[index]
@@ -127,7 +127,7 @@ def _refresh(costs, groups, labels, is_stale, step_costs, movers):
 
 
 @inner
-def _shortest_paths(step_costs, unit, paths, first_steps):
+def _shortest_paths(step_costs, unit, path_costs, first_steps):
     """Fill in the costs of all cheapest paths, and the first cluster on each path. No cycle may have a negative cost."""
     k = len(step_costs)
     distances = step_costs.copy()
@@ -150,7 +150,7 @@ def _shortest_paths(step_costs, unit, paths, first_steps):
         for target in range(k):
             # The product is exact, because the unit is a power of two.
             is_path = distances[source, target] != _IMPOSSIBLE and source != target
-            paths[source, target] = distances[source, target] * unit if is_path else np.inf
+            path_costs[source, target] = distances[source, target] * unit if is_path else np.inf
 
 
 @inner
@@ -175,18 +175,18 @@ def _count_violations(counts, low, high, strict, min_cluster_size, cluster, viol
 
 
 @inner
-def _best_move(paths, violations, violation_totals, move):
+def _best_move(path_costs, violations, violation_totals, move):
     """Fill in (group, source, target) of the single move that lowers the cost most; return False if no move lowers it.
 
     If no single move lowers the cost, fill in the best double move, whose two parts share a cluster.
     """
-    n_groups, k = paths.shape[:2]
+    n_groups, k = path_costs.shape[:2]
     best = 0.0
     cheapest = np.full((n_groups, k, 2), np.inf)  # the cheapest path of a group out of each cluster, and into it
     for group in range(n_groups):
         for source in range(k):
             for target in range(k):
-                cost = paths[group, source, target]
+                cost = path_costs[group, source, target]
                 cheapest[group, source, 0] = min(cheapest[group, source, 0], cost)
                 cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
                 if cost < best and _keeps_bounds(violations, violation_totals, group, source, target, -1, source, target):
@@ -198,7 +198,7 @@ def _best_move(paths, violations, violation_totals, move):
         for other in range(group):
             for source in range(k):
                 for target in range(k):
-                    cost = paths[group, source, target]
+                    cost = path_costs[group, source, target]
                     for side in range(4):
                         # The other move leaves the shared cluster (enters = 0) or enters it (enters = 1).
                         shared, enters = (source if side < 2 else target), side % 2
@@ -206,7 +206,7 @@ def _best_move(paths, violations, violation_totals, move):
                             continue
                         for other_end in range(k):
                             other_source, other_target = (other_end, shared) if enters else (shared, other_end)
-                            pair_cost = cost + paths[other, other_source, other_target]
+                            pair_cost = cost + path_costs[other, other_source, other_target]
                             if pair_cost < best and _keeps_bounds(
                                 violations, violation_totals, group, source, target, other, other_source, other_target
                             ):

@@ -1,4 +1,4 @@
-"""The dual of fair assignment at given centres: prices of the clusters at which the groups' shares keep their bounds.
+"""The dual of fair assignment at given centres: prices of the clusters at which the groups' shares stay within bounds.
 
 Fair assignment is a linear program. Each instance goes to one cluster or is divided among several. In every cluster, the counts
 m of the groups must meet ``constraints @ m <= slack``.
@@ -25,13 +25,13 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled, inner
 
-#: Temperatures, as multiples of the mean cost of an instance's nearest cluster. At the first temperature every cluster takes a
-#: part of an instance, and at the last one, the nearest cluster takes nearly all of it.
+#: Temperatures, as multiples of the mean cost of an instance's nearest cluster. At the first temperature, every cluster gets a
+#: part of an instance, and at the last one, the nearest cluster gets nearly all of it.
 TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _MAX_STEPS = 30  # at each temperature; more steps hardly raise the bound
 _TOLERANCE = 0.5  # a constraint may be off by this many instances, ...
 _TOLERANCE_FRACTION = 2e-4  # ... or by this fraction of all instances, whichever is less
-_MAX_VIOLATION = 2.0  # after a search from given multipliers, this many instances may violate a constraint, ...
+_MAX_VIOLATION = 2.0  # after a search from given multipliers, a constraint may be violated by this many instances, ...
 _MAX_VIOLATION_FRACTION = 1e-3  # ... or by this fraction of all instances, whichever is more
 _ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding errors
 _MAX_DAMPING = 1e12  # the search at a temperature ends if a step needs more damping
@@ -95,9 +95,9 @@ def solve_dual(
         The same for all constraints and clusters.
     multipliers : float array (R, k), optional
         Where the search starts, by default at 0. They should come from nearby centres, because such a search uses only the
-        last temperature. If it violates a constraint by more than 2 instances and a thousandth of all, a search from 0 follows.
+        last temperature. If a constraint is violated by more than 2 instances and more than 0.1 %, a search from 0 follows.
     last_temperature : float
-        The one of ``TEMPERATURES`` at which the search ends.
+        Entry of ``TEMPERATURES`` at which the search ends.
 
     Notes
     -----

@@ -44,7 +44,7 @@ _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fractio
 _MIN_GAIN = 1e-4  # a round is idle if it lowers the cost by less than this fraction
 _PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on the table end after this many idle ones in a row, or in all
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
-_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (most rows, starts that go on to the table); one start for larger tables
+_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (largest number of rows, starts that continue on the table); otherwise one start
 _MAX_POLISHED_ROWS = 8_000  # larger tables are not polished, because the time grows with the square of the rows
 _MAX_SWEEPS = 2  # of the polish
 
@@ -124,10 +124,10 @@ class _Search:
         try:  # find out first whether clusters within the limits exist
             self._counts = self._feasible_counts(np.repeat(self._totals[:, None] / self._k, self._k, axis=1))
         except NoClusteringError as error:
-            error.labels = self._nearest_labels() if error.status == NOT_CONVERGED else None
+            error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
         best = None
-        n_starts = next((starts for most_rows, starts in _TABLE_STARTS if len(self._X) <= most_rows), 1)
+        n_starts = next((starts for max_rows, starts in _TABLE_STARTS if len(self._X) <= max_rows), 1)
         for centres in self._place_centres(n_starts):
             result = self._run_on_table(centres)
             if len(self._X) <= _MAX_POLISHED_ROWS:
@@ -154,7 +154,7 @@ class _Search:
                 NOT_CONVERGED, "fair-limit made clusters that break a limit. This is a bug: please report it."
             )
 
-    def _nearest_labels(self) -> np.ndarray:
+    def _labels_without_limits(self) -> np.ndarray:
         """Labels of the cheapest fractional assignment, rounded to whole instances without regard to the limits."""
         centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
         start = self._run_rounds(centres, None, _TRIAL_ROUNDS)

@@ -121,8 +121,8 @@ def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits:
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = tiles_of(others)
     _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
-    row, index = np.nonzero(cheapest >= 0)
-    return row * len(others) + cheapest[row, index]
+    arc_rows, positions = np.nonzero(cheapest >= 0)
+    return arc_rows * len(others) + cheapest[arc_rows, positions]
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
@@ -385,12 +385,12 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
 
 
 @inner
-def _reach(node, length, predecessor, distance, previous, touched, n_touched, heap_keys, heap_nodes, size):
-    """Reach a node by a shorter path, which comes from ``predecessor``; returns ``n_touched`` and the size of the heap."""
+def _reach(node, length, previous_node, distance, previous, touched, n_touched, heap_keys, heap_nodes, size):
+    """Reach a node by a shorter path, which comes from ``previous_node``; returns ``n_touched`` and the size of the heap."""
     if distance[node] == _FAR:
         touched[n_touched] = node
         n_touched += 1
-    distance[node], previous[node] = length, predecessor
+    distance[node], previous[node] = length, previous_node
     return n_touched, _push(heap_keys, heap_nodes, size, length, node)
 
 

@@ -159,7 +159,7 @@ def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = Non
     group. Returns the pair of arrays that :func:`clusterlets.algorithms.limits.assignment_rows` describes.
     """
     k, old_totals = composition.shape[1], composition.sum(axis=1)
-    taus = iter(_taus(tau, k, len(old_totals)))
+    taus = iter(_taus(tau, k, len(old_totals)))  # a sequence has values only for groups with old rows
     fractions = [_as_fraction(next(taus)) if total else Fraction(0) for total in old_totals]
     min_counts = [int(fraction * int(total)) for fraction, total in zip(fractions, old_totals + new_totals, strict=True)]
     return -np.eye(len(old_totals), dtype=np.int64), composition - np.array(min_counts)[:, None]
@@ -176,7 +176,7 @@ def _taus(tau, n_clusters: int, n_groups: int) -> list:
 
 
 def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
-    """Turns in each group, one per point dealt out: n_a if tau = 1/k, else ``floor(tau * n_a)`` for each of the k centres."""
+    """Turns in each group of n_a points, one per point dealt out: n_a if tau = 1/k, else k times ``floor(tau * n_a)``."""
     taus = _taus(tau, n_clusters, len(sizes))
     if len(taus) != len(sizes):
         raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one per group, or one for all.")

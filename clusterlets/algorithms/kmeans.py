@@ -44,7 +44,7 @@ def kmeans(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) ->
 
 
 def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
-    """Steps 1 and 2 above, greedy k-means++: indices of the first centres, ``min(n_clusters, distinct rows)`` distinct rows.
+    """Indices of the first centres by greedy k-means++, steps 1 and 2: ``min(n_clusters, distinct rows)`` distinct rows.
 
     O(n k d log k) time, O(n (d + log k)) memory.
     """
@@ -66,7 +66,7 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
 
 
 def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 1e-4) -> KMeansResult:
-    """Steps 3 and 4 above: run rounds of k-means from given centres (k, d). O(n k d) time per round, O(n d) memory."""
+    """Run rounds of k-means from given centres (k, d), steps 3 and 4. O(n k d) time per round, O(n d) memory."""
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
