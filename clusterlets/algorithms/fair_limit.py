@@ -33,7 +33,7 @@ from clusterlets.errors import NoClusteringError
 # Temperatures of the dual. A cold start has no multipliers; a warm start has those of nearby centres.
 _COLD_START, _WARM_START = (1.0, 0.03), (0.03,)  # on the sample
 _COLD_START_TABLE, _WARM_START_TABLE = (1.0, 0.1, 0.01), (0.01,)
-_SAMPLE_TOLERANCE, _TABLE_TOLERANCE = 1e-3, 2e-4  # in the dual, limits may be violated by these fractions of the rows
+_SAMPLE_TOLERANCE, _TABLE_TOLERANCE = 1e-3, 2e-4  # the dual may be off by these fractions of rows (table: at most 0.5 rows)
 _TRIAL_ROUNDS = 2  # rounds of each start, before the best starts are chosen
 _MAX_START_ROUNDS = 30  # of a start or swap that is continued
 _MAX_SWAPS = 6  # times n_init: swaps that are tried

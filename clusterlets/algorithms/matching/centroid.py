@@ -7,8 +7,9 @@ All partitions are first scored in bulk, in single precision and with a bound on
 then scored exactly. So the front depends neither on the order of sums in a matrix product nor on the number of threads.
 
 The clusters of a partition are called blocks here. Arrays over S partitions of N clusterlets into B blocks have the partitions
-along the last axis: ``labels`` (N, S), ``members`` (B, N, S). Partitions are selected by ``compress``, because its result is
-contiguous in memory, unlike that of ``[:, mask]``, and so several times faster to work with.
+along the last axis: ``labels`` (N, S), ``members`` (B, N, S). ``group_sizes`` (K,) count the clusterlets of each group, not the
+instances. Partitions are selected by ``compress``, because its result is contiguous in memory, unlike that of ``[:, mask]``, and
+so several times faster to work with.
 """
 
 from collections.abc import Iterable, Iterator
@@ -104,7 +105,7 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
 
     search, group_sizes = _Search(clusterlets), np.count_nonzero(clusterlets.counts, axis=0)
     # The products are small, so a second thread would cost more than it saves. The limit applies to the whole process. Without
-    # the lock, two threads could leave it set.
+    # the lock, two threads could leave the limit set.
     with _THREAD_LIMIT_LOCK, threadpool_limits(limits=1):
         if group_sizes.min() < 2:
             return search.front([], "enumerated")
@@ -158,7 +159,7 @@ class _Search:
     def __init__(self, clusterlets: Clusterlets) -> None:
         self.distances, self.counts = centroid_distances(clusterlets.centroids), clusterlets.counts
         self.distances /= self.distances.max() or 1
-        # Single precision suffices if sums of instances are exact (below 2^24) and distances do not underflow.
+        # Single precision is enough if sums of counts are exact (below 2^24) and distances do not underflow.
         smallest_distance = self.distances.min(where=self.distances > 0, initial=1)
         self.bulk_dtype: type = np.float32 if self.counts.sum() < 2**24 and smallest_distance > 1e-30 else np.float64
 
@@ -169,7 +170,7 @@ class _Search:
         Let u be the unit roundoff, so eps is 2 u. A mean of up to N distances, each rounded once, has a relative error of at
         most (N + 4) u in any order of summation. A silhouette is (b - a) / max(a, b) with two such means, so its error is at
         most 3 (N + 4) u. The mean of N silhouettes adds at most N u. Twice the sum of these bounds also covers terms of second
-        order. The step covers the rounding of the exact score that the bulk score is compared with.
+        order. The last term covers the rounding of the exact score that the bulk score is compared with.
         """
         return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk_dtype).eps) + 1 / _STEPS_PER_UNIT
 
@@ -238,8 +239,8 @@ def _parts(labels: np.ndarray) -> Iterator[slice]:
 
 def _canonical(labels: np.ndarray) -> np.ndarray:
     """Labels (N, S) with blocks numbered in the order in which they appear."""
-    first = np.stack([(labels == block).argmax(axis=0) for block in range(labels.max() + 1)])
-    return first.argsort(axis=0).argsort(axis=0)[labels, np.arange(labels.shape[1])]
+    first_positions = np.stack([(labels == block).argmax(axis=0) for block in range(labels.max() + 1)])
+    return first_positions.argsort(axis=0).argsort(axis=0)[labels, np.arange(labels.shape[1])]
 
 
 def _has_few_partitions(n: int, limit: int) -> bool:
@@ -307,14 +308,14 @@ def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Ge
     for group_size in group_sizes:
         room_before, group_labels = room.copy(), np.empty((group_size, room.shape[1]), dtype=room.dtype)
         for clusterlet_labels in group_labels:
-            _take_place(room, random_state.integers(n_left, size=room.shape[1], dtype=room.dtype), clusterlet_labels)
+            _take_places(room, random_state.integers(n_left, size=room.shape[1], dtype=room.dtype), clusterlet_labels)
             n_left -= 1
         is_complete = (room < room_before).all(axis=0)
         room, labels = room.compress(is_complete, axis=1), np.vstack([labels, group_labels]).compress(is_complete, axis=1)
     return labels
 
 
-def _take_place(room: np.ndarray, places: np.ndarray, labels: np.ndarray) -> None:
+def _take_places(room: np.ndarray, places: np.ndarray, labels: np.ndarray) -> None:
     """Write to ``labels`` (S,) the blocks in which the free places numbered ``places`` (S,) lie, and use up these places.
 
     ``room`` (B, S) is the number of free places in each block.
