@@ -8,8 +8,8 @@ then scored exactly. So the front depends neither on the order of sums in a matr
 
 The clusters of a partition are called blocks here. Arrays over S partitions of N clusterlets into B blocks have the partitions
 along the last axis: ``labels`` (N, S), ``members`` (B, N, S). ``group_sizes`` (K,) count the clusterlets of each group, not the
-instances. Partitions are selected by ``compress``, because its result is contiguous in memory, unlike that of ``[:, mask]``, and
-so several times faster to work with.
+instances. Partitions are selected by ``compress``, because its result is contiguous in memory, unlike that of ``[:, mask]``,
+and so several times faster to work with.
 """
 
 from collections.abc import Iterable, Iterator
