@@ -23,7 +23,7 @@ from clusterlets import methods
 SEEDS = 3
 N_CLUSTERS = (2, 5, 10, 20, 50, 100)
 METHODS = {"fairlets": {}, "fair-limit": {"max_deviation": 0}}
-PEER = """
+PEER_CODE = """
 import sys, time
 import numpy as np
 from fair_kmeans import FairKMeans
@@ -40,7 +40,7 @@ for seed in range(int(sys.argv[3])):
 
 def fit_peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
     """Return the median CPU seconds and the least cost of the peer's fits."""
-    command = [python, "-I", "-c", PEER, file, str(n_clusters), str(SEEDS)]
+    command = [python, "-I", "-c", PEER_CODE, file, str(n_clusters), str(SEEDS)]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     seconds, costs = zip(*(map(float, line.split()) for line in lines), strict=True)
     return statistics.median(seconds), min(costs)

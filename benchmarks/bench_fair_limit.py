@@ -10,7 +10,7 @@
 - ``--raw``: costs on adult and compas with two sensitive columns.
 - ``--rows``: time and memory on a large table.
 
-Tables are standardised. Every result is checked exactly to keep its limit. bench_fair_kmeans.py has limits of 0.
+Tables are standardised. An exact check ensures that every result keeps its limit. bench_fair_kmeans.py has limits of 0.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from measuring import Bars, cpu_seconds, made_table, peak_megabytes, prepared, standardised  # isort: skip; before numpy
+from measuring import Bars, cpu_seconds, peak_megabytes, prepared, random_table, standardised  # isort: skip; before numpy
 
 import numpy as np
 import pandas as pd
@@ -60,8 +60,10 @@ def compare_blocks(path: Path, folder: Path, bars: Bars) -> None:
 
 # Dataset, k, MS-FlowFC's sum of squared errors, its largest deviation (our limit), and our bar as a fraction of the sum.
 MS_FLOW = [
-    *(("magic", 5, 111668, "0.0005", 0.95), ("magic", 20, 82013, "0.005", 0.92)),
-    *(("adult", 5, 244783, "0.0001", 0.935), ("adult", 20, 164639, "0.003", 0.90)),
+    ("magic", 5, 111668, "0.0005", 0.95),
+    ("magic", 20, 82013, "0.005", 0.92),
+    ("adult", 5, 244783, "0.0001", 0.935),
+    ("adult", 20, 164639, "0.003", 0.90),
 ]
 
 
@@ -75,8 +77,8 @@ def compare_with_ms_flow(folder: Path, bars: Bars) -> None:
         print(f"      {statistics.median(seconds):.2f} s a fit")
 
 
-def many_rows(n: int, bars: Bars) -> None:
-    X, two_groups = made_table(n, 8)
+def measure_many_rows(n: int, bars: Bars) -> None:
+    X, two_groups = random_table(n, 8)
     five_groups = np.random.default_rng(1).integers(0, 5, n)
     levels_of_pairs = np.array([[first, second] for first in range(2) for second in range(5)])
     for label, groups, levels in (
@@ -89,16 +91,18 @@ def many_rows(n: int, bars: Bars) -> None:
     bars.at_most(f"{n:,} rows", peak_megabytes(), 1000, "MB")
 
 
-# Dataset, sensitive columns, k, limit of both columns, and reference price: the cost divided by that in PLAIN.
+# Dataset, sensitive columns, k, limit of both columns, and reference price: the cost divided by that in PLAIN_COSTS.
 TWO_COLUMNS = [
-    *(("adult", ("sex", "race"), 5, "0.05", 1.0451), ("adult", ("sex", "race"), 20, "0.02", 1.2066)),
-    *(("adult", ("sex", "race"), 20, "0.05", 1.145), ("compas", ("race", "sex"), 20, "0.05", 1.456)),
+    ("adult", ("sex", "race"), 5, "0.05", 1.0451),
+    ("adult", ("sex", "race"), 20, "0.02", 1.2066),
+    ("adult", ("sex", "race"), 20, "0.05", 1.145),
+    ("compas", ("race", "sex"), 20, "0.05", 1.456),
 ]
 # Sum of squared errors of the best plain k-means.
-PLAIN = {("adult", 5): 143_681, ("adult", 20): 63_694, ("compas", 20): 10_984}
+PLAIN_COSTS = {("adult", 5): 143_681, ("adult", 20): 63_694, ("compas", 20): 10_984}
 
 
-def two_columns(raw: Path, bars: Bars) -> None:
+def compare_two_columns(raw: Path, bars: Bars) -> None:
     for dataset, names, k, limit, price in TWO_COLUMNS:
         module = {"adult": adult, "compas": compas}[dataset]
         table = module.prepare({path.name: path for path in (raw / dataset).iterdir()})
@@ -107,7 +111,7 @@ def two_columns(raw: Path, bars: Bars) -> None:
         codes = np.column_stack([np.unique(table.sensitive[name], return_inverse=True)[1] for name in names])
         levels, groups = np.unique(codes, axis=0, return_inverse=True)
         fits = [fit(standardised(X), groups.reshape(-1), k, limit, seed, levels) for seed in range(3)]
-        ratio = statistics.median(cost for cost, _ in fits) / PLAIN[dataset, k]
+        ratio = statistics.median(cost for cost, _ in fits) / PLAIN_COSTS[dataset, k]
         bars.at_most(f"{dataset} by {' and '.join(names)}, k = {k}, limit {limit}", ratio, 1.003 * price, "of plain k-means")
         print(f"      {statistics.median(seconds for _, seconds in fits):.2f} s a fit")
 
@@ -124,9 +128,9 @@ def main() -> int:
     elif options.prepared:
         compare_with_ms_flow(options.prepared, bars)
     if options.raw:
-        two_columns(options.raw, bars)
+        compare_two_columns(options.raw, bars)
     if options.rows:
-        many_rows(options.rows, bars)
+        measure_many_rows(options.rows, bars)
     return bars.missed
 
 

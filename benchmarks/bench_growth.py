@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from measuring import Bars, made_table, peak_megabytes  # isort: skip; before numpy, whose threads it limits
+from measuring import Bars, peak_megabytes, random_table  # isort: skip; before numpy, whose threads it limits
 
 import numpy as np
 
@@ -46,11 +46,11 @@ def in_fork(action: Callable[[], object]) -> dict[str, float]:
 
 def measure(n: int) -> dict[str, dict[str, float]]:
     """Return the time and memory of each step on n instances."""
-    # Both lines load code that is not to be timed.
+    # Load scikit-learn and the methods before the timing starts.
     import sklearn.cluster  # noqa: F401
 
     matchers = methods.names("paper")
-    X, groups = made_table(n, FEATURES)
+    X, groups = random_table(n, FEATURES)
     start = time.process_time()
     clusterlets = extract_clusterlets(X, groups, K, np.random.default_rng(0))
     steps = {"extraction": {"seconds": time.process_time() - start, "megabytes": peak_megabytes()}}

@@ -15,21 +15,21 @@ from pathlib import Path
 from measuring import Bars, cpu_of_children
 
 ROOT = Path(__file__).resolve().parents[1]
-DATASET = "--dataset breast_cancer --base-seed 0"
-BLOCK = f"{DATASET} --k 30 --seeds 0-9"
-ONE = f"{DATASET} --k 2 --seeds 0-0"
+DATASET_OPTIONS = "--dataset breast_cancer --base-seed 0"
+BLOCK_OPTIONS = f"{DATASET_OPTIONS} --k 30 --seeds 0-9"
+ONE_SEED_OPTIONS = f"{DATASET_OPTIONS} --k 2 --seeds 0-0"
 # The steps that make the files that a matching job reads.
-INPUTS = (
+INPUT_COMMANDS = (
     "fetch-dataset --dataset breast_cancer --raw-dir . --receipt-path receipt.json",
     "prepare-dataset --dataset breast_cancer --raw-dir . --receipt-path receipt.json --scaling none"
     " --npz-path data.npz --json-path data.json",
-    f"measure-geometry --data data.npz {DATASET} --output geometry.json",
-    f"extract-clusterlets --data data.npz --pieces pieces.npz --labels labels.npz {BLOCK}",
-    f"sum-distances --data data.npz {DATASET} --labels labels.npz --output distances.npz",
-    f"sample-partitions --pieces pieces.npz --sample-size 20000 --output partitions.npz {BLOCK}",
+    f"measure-geometry --data data.npz {DATASET_OPTIONS} --output geometry.json",
+    f"extract-clusterlets --data data.npz --pieces pieces.npz --labels labels.npz {BLOCK_OPTIONS}",
+    f"sum-distances --data data.npz {DATASET_OPTIONS} --labels labels.npz --output distances.npz",
+    f"sample-partitions --pieces pieces.npz --sample-size 20000 --output partitions.npz {BLOCK_OPTIONS}",
 )
-MATCH = (
-    f"score-method {BLOCK} --data data.npz --labels labels.npz --pieces pieces.npz --distances distances.npz"
+MATCH_COMMAND = (
+    f"score-method {BLOCK_OPTIONS} --data data.npz --labels labels.npz --pieces pieces.npz --distances distances.npz"
     " --geometry geometry.json --deviation absolute --limits {} --output cell.csv"
 )
 
@@ -54,19 +54,19 @@ def main() -> int:
     bars = Bars()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for command in INPUTS:
+        for command in INPUT_COMMANDS:
             run_step(command)
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
             method = f'--method {{"name":"{matcher}"}} --parameters {{"hops":4}} --settings {{"scope":"{scope}"}}'
             bars.at_most(
-                f"job of matcher {matcher}, k = 30, 4 hops, ten seeds", cpu_of_job(f"{MATCH} {method}"), 0.5, "s of CPU"
+                f"job of matcher {matcher}, k = 30, 4 hops, ten seeds", cpu_of_job(f"{MATCH_COMMAND} {method}"), 0.5, "s of CPU"
             )
         method = '--method {"name":"C"} --parameters {"omega":0.5} --settings {"equation":"corrected"}'
-        cpu = cpu_of_job(f"{MATCH} {method} --partitions partitions.npz")
+        cpu = cpu_of_job(f"{MATCH_COMMAND} {method} --partitions partitions.npz")
         bars.at_most("job of matcher C, k = 30, ten seeds", cpu, 0.5, "s of CPU")
-        cpu = cpu_of_job(f"extract-clusterlets --data data.npz --pieces one.npz --labels one_labels.npz {ONE}")
+        cpu = cpu_of_job(f"extract-clusterlets --data data.npz --pieces one.npz --labels one_labels.npz {ONE_SEED_OPTIONS}")
         bars.at_most("job of an extraction, k = 2, one seed", cpu, 0.5, "s of CPU")
-        cpu = cpu_of_job(f"sum-distances --data data.npz {DATASET} --labels one_labels.npz --output one_sums.npz")
+        cpu = cpu_of_job(f"sum-distances --data data.npz {DATASET_OPTIONS} --labels one_labels.npz --output one_sums.npz")
         bars.at_most("job of distance sums, k = 2, one seed", cpu, 0.5, "s of CPU")
         os.chdir(ROOT)
     return bars.missed

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 
 K = 30
-SMALL = 2000  # a table with fewer rows is small
+MIN_LARGE_ROWS = 2000  # a table with fewer rows is small
 STARTS = 5
 SEEDS_SMALL, SEEDS_LARGE = 300, 40
 
@@ -51,9 +51,9 @@ def main() -> int:
     warnings.simplefilter("ignore", ConvergenceWarning)
     bars = Bars()
     for name, X in tables().items():
-        small = len(X) < SMALL
-        bars.at_most(f"Lloyd, {name} {X.shape}, k = {K}", time_ratio(X), 1.0 if small else 2.0, "of scikit-learn's time")
-        seeds = SEEDS_SMALL if small else SEEDS_LARGE
+        is_small = len(X) < MIN_LARGE_ROWS
+        bars.at_most(f"Lloyd, {name} {X.shape}, k = {K}", time_ratio(X), 1.0 if is_small else 2.0, "of scikit-learn's time")
+        seeds = SEEDS_SMALL if is_small else SEEDS_LARGE
         ratio, error = cost_ratio(X, seeds)
         bars.at_most(f"mean cost of {seeds} seeds, {name} ({ratio:.4f} +- {error:.4f})", abs(ratio - 1), 0.01, "apart")
     return bars.missed

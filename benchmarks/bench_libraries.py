@@ -31,16 +31,19 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 DRIVER = Path(__file__).with_name("libraries_driver.py")
 BLOCKS = (("adult.sex", 5), ("credit", 10), ("compas.race", 5))
-# For each library: what to install, and its entries in libraries_driver.py, without its name, with which they begin.
+# For each library: what to install, and what follows the library's name in its entries of libraries_driver.py.
 LIBRARIES = {
     "scikit-learn": ("scikit-learn", [" KMeans"]),
     "fair-kmeans": ("fair-kmeans", [" FairKMeans"]),
     "holisticai": (
         "holisticai[bias] numpy<2.4",  # FairletClustering fails with numpy 2.4
         [
-            *(" FairletClustering", " FairletClustering, Scalable", " VariationalFairClustering"),
+            " FairletClustering",
+            " FairletClustering, Scalable",
+            " VariationalFairClustering",
             " VariationalFairClustering, lmbda=20",
-            *(" FairKMedianClustering", " FairKCenterClustering"),
+            " FairKMedianClustering",
+            " FairKCenterClustering",
         ],
     ),
     "fairlearn": ("fairlearn", [""]),

@@ -6,10 +6,10 @@ With ``--peer``, C is compared with the authors' published package, ``clusterlet
 clusterlets:
 
     python -m venv peer
-    peer/bin/pip install clusterlets==0.0.3 tqdm      # it imports tqdm without declaring it
+    peer/bin/pip install clusterlets==0.0.3 tqdm      # the package imports tqdm without declaring it
 
-The package needs an environment of its own, because its import name is ours. It draws 2,000 samples for one omega, and its time
-for 250,000 is computed from that. There are few instances, because it fills a matrix of their distances.
+The package needs a separate environment, because it has our import name. It draws 2,000 samples for one omega, and its time for
+250,000 is computed from that. There are few instances, because the package computes all distances between them.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from clusterlets.algorithms.matching.centroid import match_centroid, sample_part
 SAMPLES = 250_000
 OMEGAS = (0, 0.25, 0.5, 0.75)
 # Code that makes the instances, for this process and for the peer's.
-DATA = """
+INSTANCES_CODE = """
 import numpy as np
 rng = np.random.default_rng(0)
 labels = np.repeat(np.arange(40), 10)
@@ -36,7 +36,7 @@ groups = labels // 20
 X = rng.normal(size=(400, 10)) + rng.normal(size=(40, 10))[labels]
 """
 # Code for the peer's process: prints the seconds that the published matcher takes per sample.
-PUBLISHED = """
+PEER_CODE = """
 import sys, time
 from clusterlets import Clusterlet
 from clusterlets.extractors.matches.partition import CentroidMatcher
@@ -84,12 +84,12 @@ def main() -> int:
 
             bars.at_most(f"{matcher.label}, scope {scope}, 60 clusterlets, 4 hops", cpu_seconds(run, 20) * 1e3, 5, "ms")
     namespace: dict = {}
-    exec(DATA, namespace)
+    exec(INSTANCES_CODE, namespace)
     forty = clusterlets_from_labels(namespace["X"], namespace["groups"], namespace["labels"])
     our_time = cpu_seconds(lambda: match_every_omega(forty), runs=5)
     bars.at_most(f"C, {SAMPLES:,} samples, 40 clusterlets, four omegas", our_time, 1.0, "s")
     if peer:
-        process = subprocess.run([peer, "-I", "-c", DATA + PUBLISHED], capture_output=True, text=True, check=True)
+        process = subprocess.run([peer, "-I", "-c", INSTANCES_CODE + PEER_CODE], capture_output=True, text=True, check=True)
         peer_time = float(process.stdout.split()[-1]) * SAMPLES
         print(f"      published, one omega: {peer_time:.0f} s for {SAMPLES:,} samples")
         bars.at_least("C, four omegas, against one omega of the published package", peer_time / our_time, 400, "times as fast")

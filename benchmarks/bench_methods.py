@@ -9,7 +9,7 @@ matcher includes the clusterlets. Seconds are CPU time of a fit; up to 10,000 ro
 peak of the fit's process, with libraries and table. All tables are standardised. The workflow must have prepared adult.
 
 Each method has a process, which compiles it on a few rows and forks for each fit. It stops at the first size without a result:
-the fit exceeded a limit of CPU time or memory, or the method takes fewer rows.
+the fit exceeded a limit of CPU time or memory, or the method does not accept so many rows.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from measuring import Bars, made_table, prepared, standardised  # isort: skip; before numpy, whose threads it limits
+from measuring import Bars, random_table, prepared, standardised  # isort: skip; before numpy, whose threads it limits
 
 import numpy as np
 import pandas as pd
@@ -29,8 +29,8 @@ from clusterlets.grid.fitting import Limits, fits
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FEATURES, K = 8, 10
-SHORT = 10_000  # up to this number of rows, a fit is measured three times
-SHORTEST = 1e-3  # seconds; shorter times are drawn at this height
+MAX_REPEATED_ROWS = 10_000  # up to this number of rows, a fit is measured three times
+MIN_DRAWN_SECONDS = 1e-3  # seconds; shorter times are drawn at this height
 ADULT_K = 20
 HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd", "FRAC")
 
@@ -45,7 +45,7 @@ def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits
     def fit(seed: int) -> None:
         method.fit(X, groups, k, np.random.default_rng(seed), **one_start)
 
-    outcomes = [outcome for _, outcome in fits(fit, range(3 if len(X) <= SHORT else 1), limits)]
+    outcomes = [outcome for _, outcome in fits(fit, range(3 if len(X) <= MAX_REPEATED_ROWS else 1), limits)]
     worst = next((outcome for outcome in outcomes if outcome.status != "ok"), outcomes[0])
     seconds = statistics.median(outcome.seconds for outcome in outcomes)
     return {"status": worst.status, "seconds": round(seconds, 5), "memory_mb": round(max(o.memory_mb for o in outcomes), 1)}
@@ -53,10 +53,10 @@ def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits
 
 def grow(name: str, sizes: list[int], with_adult: bool, limits: Limits) -> None:
     """Print the measurement of each size as JSON, up to the first size without a result, and on request that of adult."""
-    X, groups = made_table(200, FEATURES)
+    X, groups = random_table(200, FEATURES)
     methods.get(name)().fit(X, groups, 2, np.random.default_rng(0))  # compiles the method
     for rows in sizes:
-        row = {"method": name, "table": "made", "rows": rows, **measure(name, *made_table(rows, FEATURES), K, limits)}
+        row = {"method": name, "table": "made", "rows": rows, **measure(name, *random_table(rows, FEATURES), K, limits)}
         print(json.dumps(row), flush=True)
         if row["status"] != "ok":
             break
@@ -73,9 +73,11 @@ def plot(measurements: pd.DataFrame, limits: Limits, path: Path) -> None:
 
     styles = method_styles([*COLORS, *sorted(set(measurements["method"]) - set(COLORS))])
     figure, both_axes = plt.subplots(1, 2, figsize=(10, 6), layout="constrained")
-    panels = (("seconds", "CPU seconds of a fit", "timeout", limits.seconds),)
-    panels += (("memory_mb", "peak memory (MB)", "out_of_memory", limits.memory_mb),)
-    measurements = measurements.assign(seconds=measurements["seconds"].clip(lower=SHORTEST))
+    panels = (
+        ("seconds", "CPU seconds of a fit", "timeout", limits.seconds),
+        ("memory_mb", "peak memory (MB)", "out_of_memory", limits.memory_mb),
+    )
+    measurements = measurements.assign(seconds=measurements["seconds"].clip(lower=MIN_DRAWN_SECONDS))
     for axes, (column, label, limit_status, limit) in zip(both_axes, panels, strict=True):
         axes.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
         if (measurements["status"] == limit_status).any():
@@ -99,19 +101,19 @@ def plot(measurements: pd.DataFrame, limits: Limits, path: Path) -> None:
         axes.grid(alpha=0.25)
         axes.set_ylim(axes.get_ylim())
         for x, line_ends in ends.items():
-            name_ends(axes, x, sorted(line_ends), {name: styles[name][0] for _, name in line_ends})
+            label_line_ends(axes, x, sorted(line_ends), {name: styles[name][0] for _, name in line_ends})
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150, metadata={"Software": None})
 
 
-def name_ends(axes, x: float, line_ends: list[tuple[float, str]], colors: dict[str, str]) -> None:
+def label_line_ends(axes, x: float, line_ends: list[tuple[float, str]], colors: dict[str, str]) -> None:
     """Write the names of the lines that end at x next to their ends, without overlaps."""
     from matplotlib.patheffects import withStroke
 
     low, high = np.log(axes.get_ylim())
-    gap = (high - low) / 45
+    gap = (high - low) / 45  # about the height of a name
     heights = np.log([value for value, _ in line_ends])
-    for _ in range(500):
+    for _ in range(500):  # enough to push all names apart
         for index in range(len(heights) - 1):
             overlap = max(0.0, gap - (heights[index + 1] - heights[index]))
             heights[index : index + 2] += (-overlap / 2, overlap / 2)

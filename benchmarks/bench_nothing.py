@@ -1,4 +1,4 @@
-"""Measure how long Snakemake takes to find that a grid is finished: the paper's grid, and the one with all variants.
+"""Measure how long Snakemake takes to find that a grid is finished, for the paper's grid and for the grid with all variants.
 
     python benchmarks/bench_nothing.py
 

@@ -16,31 +16,32 @@ from collections.abc import Iterator
 from math import log
 from pathlib import Path
 
-from measuring import made_table  # isort: skip; before numpy, whose threads it limits
+from measuring import random_table  # isort: skip; before numpy, whose threads it limits
 
 import numpy as np
 
 from clusterlets.provenance import accounts
 
 SIZES = (10_000, 100_000, 316_228, 1_000_000)
-BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
+BLOCK_OPTIONS = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
 # Methods that cluster instances. Their step also sums the distances.
-FITS = ("FRAC", "k-means", "random")
-READ = ["--settings", '{"sensitive": ["group"], "features": "numeric", "separator": null, "scaling": "none"}']
+FITTED_METHODS = ("FRAC", "k-means", "random")
+READING_OPTIONS = ["--settings", '{"sensitive": ["group"], "features": "numeric", "separator": null, "scaling": "none"}']
 
 
 def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
     """Yield the name, arguments and output file of every step that reads instances, in the order in which they run."""
     prepare = "prepare-user-table --name people --table people.csv --npz-path people.npz --json-path people.json"
-    yield "prepare-user-table", [*prepare.split(), *READ], "people.npz"
-    yield "extract-clusterlets", f"extract-clusterlets {BLOCK} --pieces pieces.npz --labels labels.npz".split(), "labels.npz"
+    yield "prepare-user-table", [*prepare.split(), *READING_OPTIONS], "people.npz"
+    extract = f"extract-clusterlets {BLOCK_OPTIONS} --pieces pieces.npz --labels labels.npz"
+    yield "extract-clusterlets", extract.split(), "labels.npz"
     measure = "measure-geometry --data people.npz --dataset people --base-seed 0 --output geometry.json"
     yield "measure-geometry", measure.split(), "geometry.json"
     sum_distances = "sum-distances --data people.npz --dataset people --labels labels.npz --base-seed 0 --output sums.npz"
     yield "sum-distances", sum_distances.split(), "sums.npz"
-    for method in FITS:
+    for method in FITTED_METHODS:
         fit_options = f"--parameters {{}} --limits {{}} --pieces pieces.{method}.npz --labels labels.{method}.npz"
-        arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK.split(), *fit_options.split()]
+        arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK_OPTIONS.split(), *fit_options.split()]
         yield f"fit-method ({method})", arguments, f"labels.{method}.npz"
 
 
@@ -56,7 +57,7 @@ def run_step(folder: Path, arguments: list[str]) -> dict:
 
 def write_table(path: Path, n: int) -> None:
     """Write a table of n rows as CSV, with four decimals."""
-    X, groups = made_table(n, 10)
+    X, groups = random_table(n, 10)
     names = ",".join([*(f"x{number}" for number in range(X.shape[1])), "group"])
     formats = ["%.4f"] * X.shape[1] + ["%d"]
     np.savetxt(path, np.column_stack([X, groups]), fmt=formats, delimiter=",", header=names, comments="")

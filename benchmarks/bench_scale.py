@@ -3,8 +3,8 @@
     python benchmarks/bench_scale.py [--sizes 10x10 100x50] [--block 10] [--no-profiles]
 
 For each size: jobs, CPU and clock seconds, peak memory, and the exponent by which CPU time grows with the jobs. Then the same
-with the groups of each cluster profile, with the number of submissions and the most jobs in one. Snakemake's own options, such
-as --batch collect_runs=1/10, go after "--".
+with jobs grouped as in each cluster profile, with the number of submissions and the jobs of the largest one. Snakemake's own
+options, such as --batch collect_runs=1/10, go after "--".
 """
 
 import argparse
@@ -29,13 +29,13 @@ PLANNER = """
 import json, sys
 from snakemake import cli, dag
 
-def counted(self, update=dag.DAG._update_group_components):
+def update_and_print(self, update=dag.DAG._update_group_components):
     update(self)
     sizes = [len(group) for group in {id(group): group for group in self._group.values()}.values()]
     if sizes:
-        print(json.dumps({"submissions": len(sizes), "most": max(sizes)}), flush=True)
+        print(json.dumps({"submissions": len(sizes), "largest": max(sizes)}), flush=True)
 
-dag.DAG._update_group_components = counted
+dag.DAG._update_group_components = update_and_print
 cli.main(sys.argv[1:])
 """
 
@@ -49,7 +49,7 @@ class Plan:
     wall: float
     megabytes: float
     submissions: int
-    most: int  # jobs of the largest submission
+    largest: int  # jobs of the largest submission
 
 
 def write_tables(folder: Path, count: int) -> list[dict]:
@@ -61,7 +61,7 @@ def write_tables(folder: Path, count: int) -> list[dict]:
     return [{"name": name, "path": f"{name}.csv", "sensitive": "group"} for name in names]
 
 
-def groups_of(profile: str) -> list[str]:
+def grouping_options(profile: str) -> list[str]:
     """Return options that group jobs as a cluster profile does. The profile itself would need its executor."""
     settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
     groups = [f"{rule}={group}" for rule, group in settings["groups"].items()]
@@ -85,7 +85,7 @@ def dry_run(folder: Path, settings: dict, options: list[str]) -> Plan:
         raise SystemExit(f"The dry run failed:\n{text[-2000:]}")
     jobs = int(re.findall(r"^total\s+(\d+)", text, re.MULTILINE)[-1])
     lines = re.findall(r'^\{"submissions".*\}$', text, re.MULTILINE)
-    grouping = json.loads(lines[-1]) if lines else {"submissions": 0, "most": 0}
+    grouping = json.loads(lines[-1]) if lines else {"submissions": 0, "largest": 0}
     return Plan(jobs, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, **grouping)
 
 
@@ -105,7 +105,9 @@ def main() -> None:
     parser.add_argument("options", nargs="*", metavar="-- OPTIONS", help="options of Snakemake")
     arguments = parser.parse_args()
     profiles = () if arguments.no_profiles else PROFILES
-    modes = {"on one machine": arguments.options} | {f"as {name}": [*arguments.options, *groups_of(name)] for name in profiles}
+    modes = {"on one machine": arguments.options} | {
+        f"as {name}": [*arguments.options, *grouping_options(name)] for name in profiles
+    }
     previous: dict[str, Plan] = {}
     for size in arguments.sizes:
         datasets, seeds = map(int, size.split("x"))

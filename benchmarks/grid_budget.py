@@ -3,7 +3,7 @@
     make reproduce EXCLUDE=nbfi
     python benchmarks/grid_budget.py [results/accounts/steps.csv]
 
-The accounts add up all jobs of the grid, even if earlier runs did them. They do not contain Snakemake's own time.
+The accounts are sums over all jobs of the grid, also those of earlier runs. They do not contain Snakemake's own time.
 """
 
 import csv

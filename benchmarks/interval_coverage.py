@@ -4,7 +4,7 @@
 
 For each dataset, the deviations of two methods are drawn: a lognormal level that both methods share, times a factor for each
 method. The logarithms of the factors are normal, heavy-tailed (Laplace) or skewed (exponential). The spread is the standard
-deviation of the level's logarithm; that of the factors' logarithms is half as large. Three intervals are tried:
+deviation of the level's logarithm, and twice that of the factors' logarithms. Three intervals are tried:
 
 - BCa of the mean: bootstrap interval of one method's mean deviation;
 - BCa of the difference: bootstrap interval of the mean of the differences;
@@ -23,9 +23,9 @@ RESAMPLES = 1999
 SPREADS = (0.5, 1.0, 1.5)
 # Distributions of the factors' logarithms, before they are scaled: mean 0, standard deviation 1.
 SHAPES = {
-    "normal": lambda stream, shape: stream.standard_normal(shape),
-    "heavy tails": lambda stream, shape: stream.laplace(size=shape) / np.sqrt(2),
-    "skewed": lambda stream, shape: stream.standard_exponential(shape) - 1,
+    "normal": lambda stream, size: stream.standard_normal(size),
+    "heavy tails": lambda stream, size: stream.laplace(size=size) / np.sqrt(2),
+    "skewed": lambda stream, size: stream.standard_exponential(size) - 1,
 }
 MEDIAN_DEVIATION = 0.05  # far above the floor to which mean_ratio raises small deviations
 

@@ -33,7 +33,7 @@ def standardised(X: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def made_table(n: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+def random_table(n: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw the features of twenty overlapping clusters, and two groups whose shares depend on the first feature."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, n_features)) + 3 * rng.normal(size=(20, n_features))[rng.integers(0, 20, n)]

@@ -5,13 +5,13 @@
 
 pytest collects the tests once. Each mutant gets a fork of this process, in which the code of one module is replaced. The
 module's tests then run, quickest first, until one fails. Compiled functions run as plain Python. A mutant that no test detects
-is printed as a survivor. ``benchmarks/survivors.csv`` explains why each survivor is harmless. The run fails if this file lacks
-one.
+is printed as a survivor. ``benchmarks/survivors.csv`` explains why each survivor is harmless. The run fails if one is
+not explained there.
 
 Three kinds of tests are left out:
 
 - tests that take longer than three seconds in plain Python
-- the slowest tests of a module, if all of its tests take more than a minute
+- the slowest tests of a module whose tests take more than a minute in total
 - tests that start a process, which would not see the mutant
 
 Imports, annotations, decorators, docstrings and error messages are not mutated.
@@ -43,7 +43,7 @@ from hypothesis import Phase, settings
 from clusterlets.algorithms import kernels
 
 ROOT = Path(__file__).resolve().parents[1]
-EXPLAINED = ROOT / "benchmarks" / "survivors.csv"
+SURVIVORS_FILE = ROOT / "benchmarks" / "survivors.csv"
 _PINBALL = ("unit/algorithms/test_pinball.py",)
 _CENTROID = ("unit/algorithms/test_centroid.py",)
 #: The test files of each module that is mutated.
@@ -65,9 +65,9 @@ TESTS = {
 }
 MEMORY = 4 * 2**30  # bytes of address space that a mutant's process may use
 #: Limits of CPU time in plain Python, for a test and for all tests of a module.
-SECONDS, SECONDS_OF_ALL = 3, 60
+TEST_SECONDS, MODULE_SECONDS = 3, 60
 #: A line of kernels.py and its replacement. Tiles of fewer lanes are quicker in plain Python, and have the same edge cases.
-LANES = ("LANES = 128", "LANES = 8")
+LANES_LINES = ("LANES = 128", "LANES = 8")
 
 COMPARISONS = {
     ast.Lt: [ast.LtE, ast.GtE],
@@ -113,7 +113,7 @@ class Mutant(NamedTuple):
 
 def mutants_of(module: str) -> tuple[ast.Module, list[Mutant]]:
     """Return the syntax tree of a module, and all its mutants."""
-    tree = ast.parse((ROOT / "clusterlets" / module).read_text(encoding="utf-8").replace(*LANES))
+    tree = ast.parse((ROOT / "clusterlets" / module).read_text(encoding="utf-8").replace(*LANES_LINES))
     return tree, list(_mutants_below(tree, module, ""))
 
 
@@ -241,7 +241,7 @@ class MutationRun:
             module_tests = [item for item in seconds if item.path.as_posix().endswith(TESTS[module])]
             module_tests.sort(key=seconds.__getitem__)
             totals = accumulate(seconds[item] for item in module_tests)
-            tests = {item: seconds[item] for item, total in zip(module_tests, totals) if total <= SECONDS_OF_ALL}
+            tests = {item: seconds[item] for item, total in zip(module_tests, totals) if total <= MODULE_SECONDS}
             print(f"{module}: {len(tests)} of {len(module_tests)} tests", flush=True)
             tree, mutants = mutants_of(module)
             self.counts[module] = [0, 0]
@@ -255,13 +255,13 @@ class MutationRun:
         return True
 
     def _measure(self, items: list[pytest.Item]) -> dict[pytest.Item, float]:
-        """Return the CPU time of each test that passes within :data:`SECONDS` and starts no process."""
+        """Return the CPU time of each test that passes within :data:`TEST_SECONDS` and starts no process."""
         subprocess.Popen = None  # so that tests that start a process fail
         signal.signal(signal.SIGVTALRM, _fail_slow_test)
         seconds = {}
         for item in items:
             self.failed, start = False, time.process_time()
-            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+            signal.setitimer(signal.ITIMER_VIRTUAL, TEST_SECONDS)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             if not self.failed:
@@ -285,8 +285,8 @@ class MutationRun:
         self.failed = False
         try:
             install(mutant, tree)
-            for item, usual in tests.items():
-                limit = int(time.process_time() + 5 * usual + 2)
+            for item, usual_seconds in tests.items():
+                limit = int(time.process_time() + 5 * usual_seconds + 2)
                 resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 if self.failed:
@@ -306,13 +306,13 @@ class MutationRun:
 
 
 def _fail_slow_test(*_):
-    pytest.fail(f"takes longer than {SECONDS} s")
+    pytest.fail(f"takes longer than {TEST_SECONDS} s")
 
 
 def report(run: MutationRun) -> int:
     """Print the counts. Return 1 if survivors.csv does not explain every survivor, otherwise 0."""
     killed, survived = (sum(count[index] for count in run.counts.values()) for index in (0, 1))
-    with open(EXPLAINED, newline="", encoding="utf-8") as file:
+    with open(SURVIVORS_FILE, newline="", encoding="utf-8") as file:
         explained = {(row["module"], row["mutant"]) for row in csv.DictReader(file)}
     unexplained = [mutant for mutant in run.survivors if (mutant.module, mutant.text) not in explained]
     print(f"{killed} of {killed + survived} mutants killed, {killed / (killed + survived):.1%}")
@@ -325,12 +325,12 @@ def main() -> int:
     """Run the mutants of the modules that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*", default=list(TESTS), metavar="module", help=", ".join(TESTS))
-    parser.add_argument("--sample", type=int, default=1, help="take only every n-th mutant")
+    parser.add_argument("--sample", type=int, default=1, help="run only every n-th mutant")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once")
     arguments = parser.parse_args()
     settings.register_profile("mutation", derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
     settings.load_profile("mutation")
-    kernels.LANES = int(LANES[1].split()[-1])
+    kernels.LANES = int(LANES_LINES[1].split()[-1])
     for module in arguments.modules:
         importlib.import_module("clusterlets." + module.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     run = MutationRun(arguments.modules, arguments.sample, arguments.jobs)

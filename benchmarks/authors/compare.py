@@ -27,7 +27,7 @@ DRIVER = Path(__file__).with_name("driver.py")
 HOPS = (1, 2, 3, 4)
 
 
-class Starts:
+class FixedPermutation:
     """A stand-in for a random generator: its permutation is always the given order of starts."""
 
     def __init__(self, order: np.ndarray) -> None:
@@ -51,8 +51,8 @@ def our_clusters(clusterlets: Clusterlets, hops: int, starts: np.ndarray) -> dic
     memberships = {
         "D": published.match_distance(clusterlets, hops),
         "B": published.match_balance(clusterlets, hops),
-        "G-D": published.match_greedy_distance(clusterlets, hops, Starts(starts)),
-        "G-B": published.match_greedy_balance(clusterlets, hops, Starts(starts)),
+        "G-D": published.match_greedy_distance(clusterlets, hops, FixedPermutation(starts)),
+        "G-B": published.match_greedy_balance(clusterlets, hops, FixedPermutation(starts)),
     }
     return {name: sorted(np.flatnonzero(row).tolist() for row in rows) for name, rows in memberships.items()}
 

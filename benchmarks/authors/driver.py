@@ -17,7 +17,7 @@ from clusterlets import Clusterlet
 
 
 def matchers(hops: int, shares: np.ndarray) -> dict:
-    """Return the four matchers under our names. Greedy ones take the number of clusterlets in a cluster, hops + 1."""
+    """Return the four matchers under our names. Greedy ones expect the number of clusterlets per cluster, which is hops + 1."""
     return {
         "D": DPbMatcher(hops),
         "B": BalancePbMatcher(hops, shares),

@@ -35,7 +35,7 @@ class Antidote:
     labels : int array (n,)
         0..m-1, each of which occurs.
     places : float array (g, d)
-        Where the added points lie. There are none, g = 0, if no places gave a clustering as good as plain k-means.
+        Where the added points lie. There are none (g = 0) if no places made a clustering as good as plain k-means.
     weight : float
         Number of added points at each place; usually not a whole number.
     """
@@ -149,7 +149,7 @@ def _search(X, evaluation: _Evaluation, random_state, n_evaluations: int) -> tup
     Each evaluation moves one place: to a random point of the rows' bounding box, or by one random step along every feature.
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    spread = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))  # standard deviation of every feature
+    deviations = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))  # standard deviation of every feature
     places = X[random_state.integers(len(X), size=_N_PLACES)]
     labels = evaluation.labels(places)
     best_score, step = evaluation.score(labels), 1.0
@@ -158,7 +158,9 @@ def _search(X, evaluation: _Evaluation, random_state, n_evaluations: int) -> tup
         if random_state.random() < _JUMP_PROBABILITY:
             trial_places[place] = low + random_state.random(X.shape[1]) * (high - low)
         else:
-            trial_places[place] = np.clip(places[place] + step * spread * _nearly_normal(random_state, X.shape[1]), low, high)
+            trial_places[place] = np.clip(
+                places[place] + step * deviations * _nearly_normal(random_state, X.shape[1]), low, high
+            )
         trial_labels = evaluation.labels(trial_places)
         trial_score = evaluation.score(trial_labels)
         if trial_score[0] > best_score[0]:

@@ -46,11 +46,11 @@ def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -
     means = sums / sizes
     # Exclude each clusterlet's own block from the minimum. A mask would be much slower.
     np.maximum(means, members * float_limits.max, out=means)
-    nearest = means.min(axis=0)
+    to_nearest = means.min(axis=0)
     sums *= members
     sums /= np.maximum(sizes - 1, 1)
-    within = sums.sum(axis=0)
-    return (nearest - within) / np.maximum(np.maximum(nearest, within), float_limits.tiny)  # tiny turns 0 / 0 into 0
+    to_own = sums.sum(axis=0)
+    return (to_nearest - to_own) / np.maximum(np.maximum(to_nearest, to_own), float_limits.tiny)  # tiny turns 0 / 0 into 0
 
 
 def ordered_product(distances: np.ndarray, members: np.ndarray) -> np.ndarray:

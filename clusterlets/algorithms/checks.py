@@ -16,7 +16,7 @@ LARGEST = 1e100
 def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bool = False) -> None:
     """Raise ClusterletsError if squared differences of the features (n, d) would overflow or vanish.
 
-    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. With ``each``, no feature
+    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. If ``each`` is true, none
     may vary so little, as standardising requires. Otherwise only the feature that varies most is checked, because features that
     vary far less do not change a distance. Messages use ``names``, or numbers, for the features. O(n d).
     """
@@ -32,7 +32,7 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
 
 
 def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
-    """Raise ClusterletsError for values above 1e100. This suffices for rows that are only compared with given centres."""
+    """Raise ClusterletsError for values above 1e100. This is enough for rows that are only compared with given centres."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     if (largest > LARGEST).any():
         feature = int(largest.argmax())
@@ -43,7 +43,7 @@ def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
 
 
 def check_groups(numbers: np.ndarray) -> None:
-    """Raise ClusterletsError if any of the numbers (n,) is not whole, since measurements name no groups. O(n)."""
+    """Raise ClusterletsError if any of the numbers (n,) is not whole, because a measurement cannot name a group. O(n)."""
     fractions = numbers[numbers % 1 != 0]
     if len(fractions):
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")

@@ -39,7 +39,7 @@ class Clusterlets:
 
     @classmethod
     def from_pieces(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":
-        """Make clusterlets from what a file holds of them. ``labels`` is None."""
+        """Make clusterlets from the arrays that are stored in a file. ``labels`` is None."""
         return cls(counts.argmax(axis=1), counts, centroids, inertia)
 
     def __len__(self) -> int:

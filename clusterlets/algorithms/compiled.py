@@ -56,7 +56,7 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 
 def inner(function: Callable) -> Callable:
-    """Decorator for functions that only kernels call: a wrapper for calls from Python would take a fifth of the compilation."""
+    """Decorator for functions that only kernels call. A wrapper for Python would take a fifth of the compilation time."""
     return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
@@ -133,21 +133,21 @@ def _load_or_compile(function: Callable, signature: str) -> Callable:
         cache = Path(dispatcher.stats.cache_path)
         cache.mkdir(parents=True, exist_ok=True)
     except (RuntimeError, OSError):  # no writable cache folder
-        return _for_signature(_dispatcher(function, cache=False), signature)
+        return _compile_for(_dispatcher(function, cache=False), signature)
     with _hold_lock(cache, function):
         try:
-            return _for_signature(dispatcher, signature)
+            return _compile_for(dispatcher, signature)
         except Exception:  # the cached file is damaged, and unpickling may raise anything
             for file in cache.glob(f"{_cache_pattern(function)}[ic]"):
                 file.unlink(missing_ok=True)
-            return _for_signature(_dispatcher(function, cache=True), signature)
+            return _compile_for(_dispatcher(function, cache=True), signature)
 
 
 def _dispatcher(function: Callable, cache: bool):
     return njit(cache=cache, no_cfunc_wrapper=True)(function)  # no kernel is called from C
 
 
-def _for_signature(dispatcher, signature: str) -> Callable:
+def _compile_for(dispatcher, signature: str) -> Callable:
     dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher

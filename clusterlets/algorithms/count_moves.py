@@ -1,8 +1,8 @@
 """A search for cheaper whole counts of the groups in the clusters, by moves that keep the bounds on the counts.
 
 A move takes one instance of a group out of a cluster and adds one to another cluster. It follows the cheapest path, which may
-lead through other clusters: each of them takes an instance from the cluster before and passes one of its own on. So the labels
-of the group stay the cheapest ones for its counts. A double move does this for two groups at once.
+lead through other clusters: each of them receives one instance and passes another one on. So the labels of the group stay the
+cheapest ones for its counts. A double move does this for two groups at once.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ def move_counts(
     """
     n, k = costs.shape
     whole_costs = np.empty((n, k), dtype=np.int64)
-    units = np.empty(len(low))  # the cost that 1 stands for in each group's whole costs
+    units = np.empty(len(low))  # the cost of one unit of each group's whole costs
     for group in range(len(low)):
         members = np.flatnonzero(groups == group)
         whole_costs[members], scale = whole_numbers(costs[members])
@@ -69,23 +69,30 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
     """Make up to ``max_moves`` of the best moves, and change ``labels`` and ``counts`` in place."""
     n_groups, k = counts.shape
     step_costs, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
-    paths, first_steps = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
+    path_costs, first_steps = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
     # A cluster is stale for a group if the group's instances in it have changed since the last refresh.
     is_stale = np.ones((n_groups, k), dtype=np.bool_)
-    violations, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
+    violations, violation_totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)  # two rows (group, source, target); group -1 marks an unused row
     for _ in range(max_moves):
         _refresh(costs, groups, labels, is_stale, step_costs, movers)
         for group in range(n_groups):
             if is_stale[group].any():
-                _shortest_paths(step_costs[group], units[group], paths[group], first_steps[group])
+                _shortest_paths(step_costs[group], units[group], path_costs[group], first_steps[group])
         for cluster in range(k):
             if is_stale[:, cluster].any():
                 _count_violations(
-                    counts, low, high, strict[cluster], min_cluster_size, cluster, violations[cluster], totals[cluster]
+                    counts,
+                    low,
+                    high,
+                    strict[cluster],
+                    min_cluster_size,
+                    cluster,
+                    violations[cluster],
+                    violation_totals[cluster],
                 )
         is_stale[:] = False
-        if not _best_move(paths, violations, totals, move):
+        if not _best_move(path_costs, violations, violation_totals, move):
             return
         for index in range(2):
             group, source, target = move[index]
@@ -103,7 +110,7 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
 
 @inner
 def _refresh(costs, groups, labels, is_stale, step_costs, movers):
-    """Fill in the cheapest step of a group's row from every stale cluster to each other cluster, and the row itself."""
+    """For each group, fill in the least cost of moving a row from a stale cluster to each other one, and which row that is."""
     k = costs.shape[1]
     for group in range(is_stale.shape[0]):
         for cluster in range(k):
@@ -120,7 +127,7 @@ def _refresh(costs, groups, labels, is_stale, step_costs, movers):
 
 
 @inner
-def _shortest_paths(step_costs, unit, paths, first_steps):
+def _shortest_paths(step_costs, unit, path_costs, first_steps):
     """Fill in the costs of all cheapest paths, and the first cluster on each path. No cycle may have a negative cost."""
     k = len(step_costs)
     distances = step_costs.copy()
@@ -143,46 +150,46 @@ def _shortest_paths(step_costs, unit, paths, first_steps):
         for target in range(k):
             # The product is exact, because the unit is a power of two.
             is_path = distances[source, target] != _IMPOSSIBLE and source != target
-            paths[source, target] = distances[source, target] * unit if is_path else np.inf
+            path_costs[source, target] = distances[source, target] * unit if is_path else np.inf
 
 
 @inner
-def _count_violations(counts, low, high, strict, min_cluster_size, cluster, violations, totals):
+def _count_violations(counts, low, high, strict, min_cluster_size, cluster, violations, violation_totals):
     """Fill in which groups would break a bound in a cluster if its size and the groups' counts changed.
 
-    ``violations`` (5, K, 3) has an entry for each change of the size by -2..2 and of a group's count by -1..1. ``totals`` (5,)
-    are the numbers of groups that break a bound if their counts do not change, plus 1 if the cluster is too small.
+    ``violations`` (5, K, 3) has an entry for each change of the size by -2..2 and of a group's count by -1..1. Those of
+    ``violation_totals`` (5,) count the groups that break a bound if their counts stay, plus 1 if the cluster is too small.
     """
     size = counts[:, cluster].sum()
     for index in range(5):
         new_size = size + index - 2
-        totals[index] = 0 if new_size >= min_cluster_size else 1
+        violation_totals[index] = 0 if new_size >= min_cluster_size else 1
         for group in range(len(low)):
-            least, most = low[group] * new_size, high[group] * new_size
-            least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)
-            most = np.floor(most + 1e-9) if strict else np.ceil(most - 1e-9)
+            min_count, max_count = low[group] * new_size, high[group] * new_size
+            min_count = np.ceil(min_count - 1e-9) if strict else np.floor(min_count + 1e-9)
+            max_count = np.floor(max_count + 1e-9) if strict else np.ceil(max_count - 1e-9)
             for change in range(3):
                 count = counts[group, cluster] + change - 1
-                violations[index, group, change] = new_size > 0 and (count < least or count > most)
-            totals[index] += violations[index, group, 1]
+                violations[index, group, change] = new_size > 0 and (count < min_count or count > max_count)
+            violation_totals[index] += violations[index, group, 1]
 
 
 @inner
-def _best_move(paths, violations, totals, move):
+def _best_move(path_costs, violations, violation_totals, move):
     """Fill in (group, source, target) of the single move that lowers the cost most; return False if no move lowers it.
 
     If no single move lowers the cost, fill in the best double move, whose two parts share a cluster.
     """
-    n_groups, k = paths.shape[:2]
+    n_groups, k = path_costs.shape[:2]
     best = 0.0
     cheapest = np.full((n_groups, k, 2), np.inf)  # the cheapest path of a group out of each cluster, and into it
     for group in range(n_groups):
         for source in range(k):
             for target in range(k):
-                cost = paths[group, source, target]
+                cost = path_costs[group, source, target]
                 cheapest[group, source, 0] = min(cheapest[group, source, 0], cost)
                 cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
-                if cost < best and _keeps_bounds(violations, totals, group, source, target, -1, source, target):
+                if cost < best and _keeps_bounds(violations, violation_totals, group, source, target, -1, source, target):
                     best = cost
                     move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, source, target, -1
     if best < 0:
@@ -191,7 +198,7 @@ def _best_move(paths, violations, totals, move):
         for other in range(group):
             for source in range(k):
                 for target in range(k):
-                    cost = paths[group, source, target]
+                    cost = path_costs[group, source, target]
                     for side in range(4):
                         # The other move leaves the shared cluster (enters = 0) or enters it (enters = 1).
                         shared, enters = (source if side < 2 else target), side % 2
@@ -199,9 +206,9 @@ def _best_move(paths, violations, totals, move):
                             continue
                         for other_end in range(k):
                             other_source, other_target = (other_end, shared) if enters else (shared, other_end)
-                            pair_cost = cost + paths[other, other_source, other_target]
+                            pair_cost = cost + path_costs[other, other_source, other_target]
                             if pair_cost < best and _keeps_bounds(
-                                violations, totals, group, source, target, other, other_source, other_target
+                                violations, violation_totals, group, source, target, other, other_source, other_target
                             ):
                                 best = pair_cost
                                 move[0, 0], move[0, 1], move[0, 2] = group, source, target
@@ -210,14 +217,16 @@ def _best_move(paths, violations, totals, move):
 
 
 @inner
-def _keeps_bounds(violations, totals, group, source, target, other, other_source, other_target):
+def _keeps_bounds(violations, violation_totals, group, source, target, other, other_source, other_target):
     """Whether the bounds hold after one or two moves; ``other`` is the group of the second move, or -1 if there is none."""
     for cluster in (source, target, other_source, other_target):
         change = (cluster == target) - (cluster == source)
         other_change = (cluster == other_target) - (cluster == other_source) if other >= 0 else 0
         index = change + other_change + 2
         n_violations = (
-            totals[cluster, index] - violations[cluster, index, group, 1] + violations[cluster, index, group, change + 1]
+            violation_totals[cluster, index]
+            - violations[cluster, index, group, 1]
+            + violations[cluster, index, group, change + 1]
         )
         if other >= 0:
             n_violations += violations[cluster, index, other, other_change + 1] - violations[cluster, index, other, 1]

@@ -19,7 +19,7 @@ _LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 # 2 atanh(s) / s - 2 in powers of s squared, where |s| < .172, and (exp(r) - 1) / r - 1 in powers of r, where |r| < .347.
 _ATANH = tuple(2 / (2 * power + 1) for power in range(11, 0, -1))
 _EXP = tuple(1 / factorial(power + 1) for power in range(13, 0, -1))
-_BEYOND = 2000.0  # exp(2000) overflows, and exp(-2000) is 0
+_MAX_EXPONENT = 2000.0  # exp(2000) overflows, and exp(-2000) is 0
 
 
 def log(x: ArrayLike) -> np.ndarray:
@@ -31,8 +31,8 @@ def log(x: ArrayLike) -> np.ndarray:
     x = np.asarray(x, dtype=np.float64)
     with np.errstate(all="ignore"):
         mantissa, exponent = np.frexp(x)  # the mantissa is at least 1/2 and below 1
-        small = mantissa < _SQRT_HALF
-        k, f = exponent - small, np.where(small, 2 * mantissa, mantissa) - 1
+        is_small = mantissa < _SQRT_HALF
+        k, f = exponent - is_small, np.where(is_small, 2 * mantissa, mantissa) - 1
         s = f / (2 + f)
         tail = _polynomial(_ATANH, s * s)
         logarithm = k * _LN2_HIGH + (f - (s * (f - tail) - k * _LN2_LOW))
@@ -44,7 +44,7 @@ def exp(x: ArrayLike) -> np.ndarray:
 
     x is written as k log(2) + r, with \\|r\\| at most half of log(2). Then exp(x) = 2**k exp(r).
     """
-    x = np.clip(np.asarray(x, dtype=np.float64), -_BEYOND, _BEYOND)
+    x = np.clip(np.asarray(x, dtype=np.float64), -_MAX_EXPONENT, _MAX_EXPONENT)
     with np.errstate(all="ignore"):
         k = np.rint(np.nan_to_num(x) * _LOG2_E)
         high, low = x - k * _LN2_HIGH, k * _LN2_LOW

@@ -1,4 +1,4 @@
-"""Clusterlet extraction: k-means on each group by itself (paper, Algorithm 1, line 1)."""
+"""Clusterlet extraction: k-means on each group separately (paper, Algorithm 1, line 1)."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from clusterlets.errors import ClusterletsError
 
 
 def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterlets:
-    """Run k-means on each group alone, with ``min(n_clusterlets, distinct rows of the group)`` clusters (paper, section 3.1).
+    """Run k-means on each group separately, with ``min(n_clusterlets, distinct rows of group)`` clusters (paper, section 3.1).
 
     ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` is the number for each group, at least 1; ``random_state`` is a
     NumPy Generator. Raises ClusterletsError as :func:`clusterlets.algorithms.instances.checked_instances` does, and if a group

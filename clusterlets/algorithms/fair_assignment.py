@@ -21,7 +21,7 @@ from clusterlets.algorithms.limit_counts import rounded_to
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
-_MAX_MOVES_PER_CLUSTER = 10  # large tables gain little from further moves, and small tables need fewer
+_MAX_MOVES_PER_CLUSTER = 10  # large tables gain little from more moves, and small tables need fewer
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
 
 
@@ -84,7 +84,7 @@ def deviation_bounds(groups: np.ndarray, max_deviation: float) -> tuple[np.ndarr
 
 
 def slack_for_whole_counts(n: int, looseness: float) -> float:
-    """Number of instances by which whole counts may miss a bound: 1, or 1 - 1 / n if ``looseness`` is 0.
+    """Number of instances by which whole counts may violate a bound: 1, or 1 - 1 / n if ``looseness`` is 0.
 
     ``looseness`` is delta or max_deviation. If it is 0, the bounds are the table's own shares, which are multiples of 1 / n.
     """
@@ -94,7 +94,7 @@ def slack_for_whole_counts(n: int, looseness: float) -> float:
 def bounds_and_slack(
     groups: np.ndarray, delta: float, balance: float | None = None, max_deviation: float | None = None
 ) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """The bounds (K,) each on shares, and the slack: the number of instances by which counts may miss a bound.
+    """The bounds (K,) each on shares, and the slack: the number of instances by which counts may violate one.
 
     The bounds follow from ``balance`` or ``max_deviation`` if one of them is given, and from ``delta`` otherwise.
     """
@@ -125,7 +125,7 @@ def fair_assignment(
     multipliers : float array (R, k), optional
         Those of an earlier :class:`FairAssignment` at nearby centres. They save most of the time.
     delta, balance, min_cluster_size, max_deviation
-        As :class:`clusterlets.FairFlow` declares them. With ``delta`` = 0, counts miss exact proportions by less than one
+        As :class:`clusterlets.FairFlow` declares them. With ``delta`` = 0, counts are off exact proportions by less than one
         instance. So if ``min_cluster_size`` is at least 1 / x, every share in a cluster differs by less than x from that in the
         table.
 
@@ -187,26 +187,26 @@ def round_within_bounds(
     k = counts.shape[1]
     above_minimum = np.maximum(counts.sum(axis=0) - min_cluster_size, 0)
     sizes = min_cluster_size + rounded_to(above_minimum[None, :], np.array([totals.sum() - k * min_cluster_size]))[0]
-    strict_least, strict_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
-    loose_least, loose_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
-    can_be_strict = (strict_least <= strict_most).all(axis=0)
-    can_be_strict &= (strict_least.sum(axis=0) <= sizes) & (sizes <= strict_most.sum(axis=0))
+    strict_min, strict_max = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
+    loose_min, loose_max = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
+    can_be_strict = (strict_min <= strict_max).all(axis=0)
+    can_be_strict &= (strict_min.sum(axis=0) <= sizes) & (sizes <= strict_max.sum(axis=0))
     # If not all of these can be strict at once, the smallest ones are the first to become loose.
     strict_candidates = np.flatnonzero(can_be_strict & strict)
     strict_candidates = strict_candidates[np.argsort(-sizes[strict_candidates], kind="stable")]
     for n_strict in range(len(strict_candidates), -1, -1):
         is_strict = np.zeros(k, dtype=np.bool_)
         is_strict[strict_candidates[:n_strict]] = True
-        least = np.where(is_strict, strict_least, loose_least).astype(np.int64)
-        most = np.where(is_strict, strict_most, loose_most).astype(np.int64)
-        candidate = np.clip(np.rint(counts).astype(np.int64), least, most)
-        if _match_totals(candidate, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+        min_counts = np.where(is_strict, strict_min, loose_min).astype(np.int64)
+        max_counts = np.where(is_strict, strict_max, loose_max).astype(np.int64)
+        candidate = np.clip(np.rint(counts).astype(np.int64), min_counts, max_counts)
+        if _match_totals(candidate, np.ascontiguousarray(counts), min_counts, max_counts, totals.astype(np.int64), sizes):
             return candidate, is_strict
     raise ClusterletsError("No whole counts keep the bounds.")  # cannot happen: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
-def _match_totals(counts, ideal_counts, least, most, totals, sizes):
+def _match_totals(counts, ideal_counts, min_counts, max_counts, totals, sizes):
     """Change counts, unit by unit along cheapest paths, until rows and columns have the sums ``totals`` and ``sizes``.
 
     A path costs what it adds to the distance of the counts from ``ideal_counts``. Returns False if this is impossible.
@@ -232,10 +232,10 @@ def _match_totals(counts, ideal_counts, least, most, totals, sizes):
                 for cluster in range(k):
                     count, ideal_count, node = counts[group, cluster], ideal_counts[group, cluster], n_groups + cluster
                     cost_of_raising = abs(count + 1 - ideal_count) - abs(count - ideal_count)
-                    if count < most[group, cluster] and distance[group] + cost_of_raising < distance[node] - 1e-12:
+                    if count < max_counts[group, cluster] and distance[group] + cost_of_raising < distance[node] - 1e-12:
                         distance[node], predecessor[node], has_changed = distance[group] + cost_of_raising, group, True
                     cost_of_lowering = abs(count - 1 - ideal_count) - abs(count - ideal_count)
-                    if count > least[group, cluster] and distance[node] + cost_of_lowering < distance[group] - 1e-12:
+                    if count > min_counts[group, cluster] and distance[node] + cost_of_lowering < distance[group] - 1e-12:
                         distance[group], predecessor[group], has_changed = distance[node] + cost_of_lowering, node, True
             if not has_changed:
                 break

@@ -1,18 +1,18 @@
-"""The dual of fair assignment at given centres: prices of the clusters at which the groups' shares keep their bounds.
+"""The dual of fair assignment at given centres: prices of the clusters at which the groups' shares stay within bounds.
 
 Fair assignment is a linear program. Each instance goes to one cluster or is divided among several. In every cluster, the counts
 m of the groups must meet ``constraints @ m <= slack``.
 
 The dual has a multiplier of at least 0 for each constraint and cluster. The multipliers give every group a price in every
-cluster, and each instance takes the cluster with the least sum of cost and price. The value of the dual is a lower bound on the
-cost of every assignment that meets the constraints.
+cluster, and each instance goes to the cluster with the least sum of cost and price. The value of the dual is a lower bound on
+the cost of every assignment that meets the constraints.
 
 The minimum over clusters is smoothed at falling temperatures. At each temperature, damped Newton steps raise the dual. The
 arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bits.
 
 :func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the near clusters. A cluster is
 near an instance if its cost plus price is within a few temperatures of the least. At a low temperature, most instances have one
-near cluster. They are counted once, and each step evaluates only the other instances. Once prices have moved too far, the near
+near cluster. Sums over these are kept, and each step evaluates only the other instances. Once prices have moved too far, near
 clusters are listed again. Until then, only a near cluster can become the cheapest, so the bound stays exact.
 """
 
@@ -25,14 +25,14 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled, inner
 
-#: Temperatures, as multiples of the mean cost of an instance's nearest cluster. At the first temperature every cluster takes a
-#: part of an instance, and at the last one, the nearest cluster takes nearly all of it.
+#: Temperatures, as multiples of the mean cost of an instance's nearest cluster. At the first temperature, every cluster gets a
+#: part of an instance, and at the last one, the nearest cluster gets nearly all of it.
 TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-_MAX_STEPS = 30  # at each temperature; further steps hardly raise the bound
-_TOLERANCE = 0.5  # a constraint may be missed by this many instances, ...
+_MAX_STEPS = 30  # at each temperature; more steps hardly raise the bound
+_TOLERANCE = 0.5  # a constraint may be off by this many instances, ...
 _TOLERANCE_FRACTION = 2e-4  # ... or by this fraction of all instances, whichever is less
-_MAX_MISSED = 2.0  # after a search from given multipliers, a constraint may be missed by this many instances, ...
-_MAX_MISSED_FRACTION = 1e-3  # ... or by this fraction of all instances, whichever is more
+_MAX_VIOLATION = 2.0  # after a search from given multipliers, a constraint may be violated by this many instances, ...
+_MAX_VIOLATION_FRACTION = 1e-3  # ... or by this fraction of all instances, whichever is more
 _ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding errors
 _MAX_DAMPING = 1e12  # the search at a temperature ends if a step needs more damping
 _LN2 = 0.6931471805599453
@@ -45,8 +45,8 @@ class FairDual:
     """A solution of the dual: no assignment that meets the constraints costs less than ``bound`` at these centres.
 
     ``multipliers`` (R, k) are those of R constraints in k clusters. ``prices`` (K, k) are what an instance of each group pays
-    in each cluster on top of its cost. ``counts`` (K, k) are the instances of each group in each cluster, some of them divided,
-    at ``temperature``: the last temperature of the search, in units of the costs.
+    in each cluster on top of its cost. ``counts`` (K, k) are the numbers of instances of each group in each cluster, with
+    fractions. ``temperature`` is the last one of the search, in units of the costs.
     """
 
     bound: float
@@ -95,9 +95,9 @@ def solve_dual(
         The same for all constraints and clusters.
     multipliers : float array (R, k), optional
         Where the search starts, by default at 0. They should come from nearby centres, because such a search uses only the
-        last temperature. If it misses a constraint by more than 2 instances and a thousandth of all, a search from 0 follows.
+        last temperature. If a constraint is violated by more than 2 instances and more than 0.1 %, a search from 0 follows.
     last_temperature : float
-        The one of ``TEMPERATURES`` at which the search ends.
+        Entry of ``TEMPERATURES`` at which the search ends.
 
     Notes
     -----
@@ -105,9 +105,9 @@ def solve_dual(
     """
     shape, n = (len(constraints), costs.shape[1]), float(weights.sum())
     if multipliers is None:
-        solution, temperatures = np.zeros(shape), TEMPERATURES[: TEMPERATURES.index(last_temperature) + 1]
+        start, temperatures = np.zeros(shape), TEMPERATURES[: TEMPERATURES.index(last_temperature) + 1]
     else:
-        solution, temperatures = multipliers.copy(), (last_temperature,)
+        start, temperatures = multipliers.copy(), (last_temperature,)
     dual = _maximise(
         costs,
         weights,
@@ -116,13 +116,13 @@ def solve_dual(
         constraints,
         np.full(shape, slack),
         np.zeros(len(constraints)),
-        solution,
+        start,
         temperatures,
         min(_TOLERANCE, _TOLERANCE_FRACTION * n),
         is_sparse=False,
     )
-    largest_miss = float((constraints[:, :, None] * dual.counts).sum(axis=1).max()) - slack
-    if multipliers is not None and largest_miss > max(_MAX_MISSED, _MAX_MISSED_FRACTION * n):
+    largest_violation = float((constraints[:, :, None] * dual.counts).sum(axis=1).max()) - slack
+    if multipliers is not None and largest_violation > max(_MAX_VIOLATION, _MAX_VIOLATION_FRACTION * n):
         return solve_dual(costs, weights, groups, n_groups, constraints, slack, None, last_temperature)
     return dual
 
@@ -141,15 +141,15 @@ def solve_sparse_dual(
     """Like :func:`solve_dual`, but evaluate only the near clusters of each instance.
 
     ``slack`` (R, k) may differ between constraints and clusters. The ``temperatures`` are used one after the other, and a
-    constraint may be missed by up to ``tolerance`` instances.
+    constraint may be off by up to ``tolerance`` instances.
     """
-    solution = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
+    all_multipliers = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
     # A constraint and its opposite are an equality, with one multiplier of either sign: two would be redundant.
     opposites = _opposites(constraints, slack)
     independent = np.setdiff1d(np.arange(len(constraints)), [second for _, second in opposites])
     firsts, seconds = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
-    lowest = np.where(np.isin(independent, firsts), -np.inf, 0.0)
-    solution[firsts] -= solution[seconds]
+    minima = np.where(np.isin(independent, firsts), -np.inf, 0.0)
+    all_multipliers[firsts] -= all_multipliers[seconds]
     dual = _maximise(
         costs,
         weights,
@@ -157,24 +157,27 @@ def solve_sparse_dual(
         n_groups,
         constraints[independent],
         slack[independent],
-        lowest,
-        solution[independent],
+        minima,
+        all_multipliers[independent],
         temperatures,
         tolerance,
         is_sparse=True,
     )
-    solution[independent] = dual.multipliers
-    solution[seconds] = np.maximum(0.0, -solution[firsts])
-    return replace(dual, multipliers=np.maximum(0.0, solution))
+    all_multipliers[independent] = dual.multipliers
+    all_multipliers[seconds] = np.maximum(0.0, -all_multipliers[firsts])
+    return replace(dual, multipliers=np.maximum(0.0, all_multipliers))
 
 
 def _maximise(
-    costs, weights, groups, n_groups, constraints, slack, lowest, multipliers, temperatures, tolerance, is_sparse
+    costs, weights, groups, n_groups, constraints, slack, minima, multipliers, temperatures, tolerance, is_sparse
 ) -> FairDual:
-    """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten."""
-    mean_of_nearest = float((weights * costs.min(axis=1)).sum() / weights.sum())
-    mean_of_all = float(costs.mean())
-    unit = (mean_of_nearest if mean_of_nearest > _ROUNDING * mean_of_all else mean_of_all) or 1.0  # of the temperatures
+    """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten.
+
+    ``minima`` (R,) are lower limits of the multipliers.
+    """
+    mean_least_cost = float((weights * costs.min(axis=1)).sum() / weights.sum())
+    mean_cost = float(costs.mean())
+    unit = (mean_least_cost if mean_least_cost > _ROUNDING * mean_cost else mean_cost) or 1.0  # of the temperatures
     counts, prices = np.empty((n_groups, costs.shape[1])), np.empty((n_groups, costs.shape[1]))
     bound = -np.inf
     for temperature in temperatures:
@@ -184,7 +187,7 @@ def _maximise(
             groups,
             np.ascontiguousarray(constraints),
             np.ascontiguousarray(slack),
-            lowest,
+            minima,
             temperature * unit,
             tolerance,
             is_sparse,
@@ -262,7 +265,7 @@ def _solve(matrix, right, size):
 def _newton_system(constraints, curvature, temperature, free, n_free, gradient, damping, matrix, right):
     """Fill in the damped Newton system of the free multipliers: the lower half of the matrix, and the right side."""
     k = curvature.shape[1]
-    diagonal = 0.0
+    largest_curvature = 0.0
     for i in range(n_free):
         constraint_i, cluster_i = free[i] // k, free[i] % k
         right[i] = gradient[constraint_i, cluster_i]
@@ -273,32 +276,32 @@ def _newton_system(constraints, curvature, temperature, free, n_free, gradient, 
             for group in range(constraints.shape[1]):
                 total += constraints[constraint_i, group] * constraints[constraint_j, group] * curvature[group, larger, smaller]
             matrix[i, j] = total / temperature
-        diagonal = max(diagonal, matrix[i, i])
+        largest_curvature = max(largest_curvature, matrix[i, i])
     # Where the dual is flat, a thousandth of its largest curvature keeps the steps finite.
-    floor = 1e-3 * diagonal if diagonal > 0 else 1.0
+    floor = 1e-3 * largest_curvature if largest_curvature > 0 else 1.0
     for i in range(n_free):
         matrix[i, i] += damping * (matrix[i, i] + floor) + 1e-10 * floor
 
 
 @inner
-def _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free):
-    """Fill in the gradient and the indices of the free multipliers; return their number and the largest miss among them.
+def _free_multipliers(constraints, counts, slack, minima, multipliers, gradient, free):
+    """Fill in the gradient and the indices of the free multipliers; return their number and their largest absolute gradient.
 
-    A multiplier is free unless it is at its lower bound and its constraint is met.
+    A multiplier is free unless it is at its minimum and its constraint is met.
     """
     k = multipliers.shape[1]
-    n_free, largest_miss = 0, 0.0
+    n_free, largest_gradient = 0, 0.0
     for constraint in range(constraints.shape[0]):
         for cluster in range(k):
             total = -slack[constraint, cluster]
             for group in range(constraints.shape[1]):
                 total += constraints[constraint, group] * counts[group, cluster]
             gradient[constraint, cluster] = total
-            if total > 0 or multipliers[constraint, cluster] > lowest[constraint]:
+            if total > 0 or multipliers[constraint, cluster] > minima[constraint]:
                 free[n_free] = constraint * k + cluster
                 n_free += 1
-                largest_miss = max(largest_miss, abs(total))
-    return n_free, largest_miss
+                largest_gradient = max(largest_gradient, abs(total))
+    return n_free, largest_gradient
 
 
 @inner
@@ -310,7 +313,7 @@ def _copy(source, target):
 
 
 @inner
-def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
+def _step(constraints, minima, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
     """Fill in trial multipliers by a Newton step; return the damping of the step and the gain that the gradient predicts.
 
     The damping grows until the system is solvable. It reaches ``_MAX_DAMPING`` if the system never is.
@@ -322,7 +325,7 @@ def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, d
             _copy(multipliers, trial)
             for i in range(n_free):
                 constraint, cluster = free[i] // k, free[i] % k
-                trial[constraint, cluster] = max(lowest[constraint], trial[constraint, cluster] + right[i])
+                trial[constraint, cluster] = max(minima[constraint], trial[constraint, cluster] + right[i])
                 gain += gradient[constraint, cluster] * (trial[constraint, cluster] - multipliers[constraint, cluster])
             break
         damping *= 10
@@ -346,8 +349,8 @@ def _judge_trial(trial_value, value, gain, steps, damping):
 def _exponentials(values, least, temperature):
     """Replace each value by exp((least - value) / temperature), with an error below 1e-13.
 
-    Values more than 40 temperatures above ``least`` count as 40 temperatures above it. Unlike :func:`_exponential`, this has a
-    term of power 11, on which the last bits of results depend.
+    Values more than 40 temperatures above ``least`` count as 40 temperatures above it. :func:`_exponential` cannot replace
+    this function: it lacks the term of power 11, on which the last bits of results depend.
     """
     for index in range(len(values)):
         x = min((values[index] - least) / temperature, 40.0) * 0.015625
@@ -390,9 +393,12 @@ def _fractions(costs, groups, prices, temperature, fractions):
 
 @inner
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature."""
+    """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature.
+
+    ``curvature`` (K, k, k) holds -``temperature`` times the derivatives of each group's counts by its prices (lower half).
+    """
     k = costs.shape[1]
-    values, parts, near_clusters = np.empty(k), np.empty(k), np.empty(k, dtype=np.int64)
+    values, parts, clusters = np.empty(k), np.empty(k), np.empty(k, dtype=np.int64)
     counts[:] = 0.0
     curvature[:] = 0.0
     least_sum, smoothing = 0.0, 0.0
@@ -404,32 +410,32 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
         for cluster in range(1, k):
             least = min(least, values[cluster])
         least_sum += weight * least
-        n_near = 0
+        n_parts = 0
         for cluster in range(k):
-            if values[cluster] - least < 40 * temperature:  # a cluster beyond would get less than 1e-17 of the instance
-                parts[n_near], near_clusters[n_near] = values[cluster], cluster
-                n_near += 1
-        if n_near <= 1:
-            counts[group, near_clusters[0]] += weight
+            if values[cluster] - least < 40 * temperature:  # a costlier cluster would get less than 1e-17 of the instance
+                parts[n_parts], clusters[n_parts] = values[cluster], cluster
+                n_parts += 1
+        if n_parts <= 1:
+            counts[group, clusters[0]] += weight
             continue
-        _exponentials(parts[:n_near], least, temperature)
+        _exponentials(parts[:n_parts], least, temperature)
         total = 0.0
-        for i in range(n_near):
+        for i in range(n_parts):
             total += parts[i]
         smoothing += weight * _log(total, 13)
         inverse, n_large = 1 / total, 0
-        for i in range(n_near):
+        for i in range(n_parts):
             part = parts[i] * inverse
-            counts[group, near_clusters[i]] += weight * part
+            counts[group, clusters[i]] += weight * part
             if part > 1e-6:  # smaller parts hardly change the curvature
-                parts[n_large], near_clusters[n_large] = part, near_clusters[i]
+                parts[n_large], clusters[n_large] = part, clusters[i]
                 n_large += 1
         if n_large > 1:
             for i in range(n_large):
                 part = weight * parts[i]
                 for j in range(i):
-                    curvature[group, near_clusters[i], near_clusters[j]] -= part * parts[j]
-                curvature[group, near_clusters[i], near_clusters[i]] += part - part * parts[i]
+                    curvature[group, clusters[i], clusters[j]] -= part * parts[j]
+                curvature[group, clusters[i], clusters[i]] += part - part * parts[i]
     return least_sum, temperature * smoothing
 
 
@@ -451,20 +457,20 @@ def _exponential(x):
 @inner
 def _cheapest_cluster(costs, prices, row, group):
     """The least cost plus price of an instance, and the cluster where it is reached."""
-    least, nearest = costs[row, 0] + prices[group, 0], 0
+    least, cheapest = costs[row, 0] + prices[group, 0], 0
     for cluster in range(1, costs.shape[1]):
         value = costs[row, cluster] + prices[group, cluster]
         if value < least:
-            least, nearest = value, cluster
-    return least, nearest
+            least, cheapest = value, cluster
+    return least, cheapest
 
 
 @inner
-def _list_near_clusters(costs, weights, groups, prices, reach, sure_counts, sure_costs):
-    """List the near clusters of each instance: their cost plus price is within ``reach`` of the least.
+def _list_near_clusters(costs, weights, groups, prices, max_excess, sure_counts, sure_costs):
+    """List the near clusters of each instance: their cost plus price is within ``max_excess`` of the least.
 
-    An instance with one near cluster is sure; ``sure_counts`` and ``sure_costs`` become the sums over these. Returns the other,
-    unsure instances and their number, then their near clusters as sparse rows: where each row starts, clusters, and costs.
+    An instance with one near cluster is sure, any other is unsure. ``sure_counts`` and ``sure_costs`` become the sums over sure
+    instances. Returns the unsure ones, their number, and their near clusters as sparse rows: row starts, clusters, and costs.
     """
     n, k = costs.shape
     for group in range(sure_counts.shape[0]):
@@ -475,35 +481,35 @@ def _list_near_clusters(costs, weights, groups, prices, reach, sure_counts, sure
     starts[0] = 0
     for row in range(n):
         group = groups[row]
-        least, nearest = _cheapest_cluster(costs, prices, row, group)
+        least, cheapest = _cheapest_cluster(costs, prices, row, group)
         n_near = 0
         for cluster in range(k):
-            n_near += costs[row, cluster] + prices[group, cluster] - least <= reach
+            n_near += costs[row, cluster] + prices[group, cluster] - least <= max_excess
         if n_near > 1:
             unsure[n_unsure] = row
             n_entries += n_near
             n_unsure += 1
             starts[n_unsure] = n_entries
         else:
-            sure_counts[group, nearest] += weights[row]
-            sure_costs[group, nearest] += weights[row] * costs[row, nearest]
-    clusters, values = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
+            sure_counts[group, cheapest] += weights[row]
+            sure_costs[group, cheapest] += weights[row] * costs[row, cheapest]
+    clusters, near_costs = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
     position = 0
     for index in range(n_unsure):
         row = unsure[index]
         group = groups[row]
         least, _ = _cheapest_cluster(costs, prices, row, group)
         for cluster in range(k):
-            if costs[row, cluster] + prices[group, cluster] - least <= reach:
-                clusters[position], values[position] = cluster, costs[row, cluster]
+            if costs[row, cluster] + prices[group, cluster] - least <= max_excess:
+                clusters[position], near_costs[position] = cluster, costs[row, cluster]
                 position += 1
-    return unsure, n_unsure, starts, clusters, values
+    return unsure, n_unsure, starts, clusters, near_costs
 
 
 @inner
 def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
     """Like :func:`_evaluate`, but over near clusters only; ``near`` is what :func:`_list_near_clusters` returned."""
-    unsure, n_unsure, starts, clusters, values = near
+    unsure, n_unsure, starts, clusters, near_costs = near
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
     for group in range(n_groups):
@@ -519,9 +525,9 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
         first, size = starts[index], starts[index + 1] - starts[index]
         least = np.inf
         for i in range(size):
-            parts[i] = values[first + i] + prices[group, clusters[first + i]]
+            parts[i] = near_costs[first + i] + prices[group, clusters[first + i]]
             least = min(least, parts[i])
-        for i in range(size):  # a loop of its own, so that the compiler can vectorise it
+        for i in range(size):  # a separate loop, which the compiler can vectorise
             parts[i] = _exponential(min((parts[i] - least) * inverse, 40.0))
         total = 0.0
         for i in range(size):
@@ -533,10 +539,10 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
             cluster = clusters[first + i]
             counts[group, cluster] += scale * parts[i]
             if parts[i] > 1e-6:
-                scaled = scale * parts[i] / total
+                scaled_part = scale * parts[i] / total
                 for j in range(i):
-                    curvature[group, cluster, clusters[first + j]] -= scaled * parts[j]
-                curvature[group, cluster, cluster] += scale * parts[i] - scaled * parts[i]
+                    curvature[group, cluster, clusters[first + j]] -= scaled_part * parts[j]
+                curvature[group, cluster, cluster] += scale * parts[i] - scaled_part * parts[i]
     return least_sum, temperature * smoothing
 
 
@@ -594,8 +600,8 @@ def _set_prices(constraints, multipliers, prices):
     "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64, float64,"
     "boolean, float64[:,::1], float64[:,::1], float64[:,::1])"
 )
-def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tolerance, is_sparse, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= ``lowest`` (R,); return the largest value that the exact dual reached.
+def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tolerance, is_sparse, multipliers, prices, counts):
+    """Maximise the smoothed dual over multipliers >= ``minima`` (R,); return the largest value that the exact dual reached.
 
     ``multipliers`` are changed in place, and ``prices`` and ``counts`` are filled in. Unless ``is_sparse``, all entries of
     ``slack`` must be equal.
@@ -608,15 +614,15 @@ def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tol
     listed_prices = np.empty((n_groups, k))  # prices at which near clusters were listed
     gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
-    damping, value, best = 1e-4, -np.inf, -np.inf
+    damping, value, bound = 1e-4, -np.inf, -np.inf
     gain, n_free, steps = 0.0, 0, 0
     while True:
         _set_prices(constraints, trial, trial_prices)
         if is_sparse:
             if steps == 0 or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
                 _copy(trial_prices, listed_prices)
-                reach = (_REACH + _MARGIN) * temperature
-                near = _list_near_clusters(costs, weights, groups, trial_prices, reach, sure_counts, sure_costs)
+                max_excess = (_REACH + _MARGIN) * temperature
+                near = _list_near_clusters(costs, weights, groups, trial_prices, max_excess, sure_counts, sure_costs)
             exact, smoothing = _evaluate_sparse(
                 near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
             )
@@ -626,7 +632,7 @@ def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tol
         else:
             exact, smoothing = _evaluate(costs, weights, groups, trial_prices, temperature, trial_counts, trial_curvature)
             exact -= slack[0, 0] * trial.sum()
-        best = max(best, exact)
+        bound = max(bound, exact)
         trial_value = exact - smoothing
         is_accepted, damping = _judge_trial(trial_value, value, gain, steps, damping)
         if is_accepted:
@@ -635,12 +641,12 @@ def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tol
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
-            n_free, largest_miss = _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free)
-            if largest_miss <= tolerance or steps == _MAX_STEPS:
-                return best
+            n_free, largest_gradient = _free_multipliers(constraints, counts, slack, minima, multipliers, gradient, free)
+            if largest_gradient <= tolerance or steps == _MAX_STEPS:
+                return bound
             steps += 1
         damping, gain = _step(
-            constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
+            constraints, minima, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
         )
         if damping >= _MAX_DAMPING:
-            return best
+            return bound

@@ -1,12 +1,12 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
-Each round takes nearly the cheapest assignment within bounds on the shares of the groups
-(:mod:`clusterlets.algorithms.fair_assignment`), and then the means of the clusters as new centres. The first centres come from
-fractional rounds (:mod:`clusterlets.algorithms.fractional_lloyd`), on a coreset if the table is large. So few rounds on all
-rows are needed.
+Each round makes nearly the cheapest assignment within bounds on the shares of the groups
+(:mod:`clusterlets.algorithms.fair_assignment`), and moves the centres to the means of the clusters. The first centres come from
+fractional rounds (:mod:`clusterlets.algorithms.fractional_lloyd`), on a coreset if the table is large. After these, a few
+rounds on all rows are enough.
 
 Fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020. With flows: MS-FlowFC, arXiv 2605.13759,
-which bounds ratios of counts and not shares.
+which bounds ratios of counts instead of shares.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class FairKMeansResult:
     centres : float array (k, d)
         Means of the clusters.
     inertia : float
-        Sum of squared distances to them.
+        Sum of squared distances of the rows to their centres.
     gap : float
         By how much the assignment may cost more than the cheapest one at the same centres, as a fraction of the cheapest cost.
     n_iter : int
@@ -99,7 +99,7 @@ def draw_sample(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows on which to place centres, and their weights: a coreset of a large table, or all rows."""
-    size = max(_SAMPLE, 100 * n_clusters)
-    if len(X) < 1.5 * size:
+    size = max(_SAMPLE, 100 * n_clusters)  # at least 100 rows per cluster
+    if len(X) < 1.5 * size:  # a slightly larger table is not sampled
         return np.arange(len(X)), np.ones(len(X))
     return sample_coreset(X, groups, n_clusters, size, random_state)

@@ -33,18 +33,18 @@ from clusterlets.errors import NoClusteringError
 # Temperatures of the dual. A cold start has no multipliers; a warm start has those of nearby centres.
 _COLD_START, _WARM_START = (1.0, 0.03), (0.03,)  # on the sample
 _COLD_START_TABLE, _WARM_START_TABLE = (1.0, 0.1, 0.01), (0.01,)
-_SAMPLE_TOLERANCE, _TABLE_TOLERANCE = 1e-3, 2e-4  # in the dual, limits may be missed by these fractions of the rows
+_SAMPLE_TOLERANCE, _TABLE_TOLERANCE = 1e-3, 2e-4  # the dual may be off by these fractions of rows (table: at most 0.5 rows)
 _TRIAL_ROUNDS = 2  # rounds of each start, before the best starts are chosen
-_ROUNDS = 30  # most rounds of a start or swap that goes on
+_MAX_START_ROUNDS = 30  # of a start or swap that is continued
 _MAX_SWAPS = 6  # times n_init: swaps that are tried
-_MAX_FAILURES = 2  # times n_init, or k if that is less: swaps without success in a row that end the trials
+_MAX_FAILURES = 2  # times n_init, but at most k: unsuccessful swaps in a row that end the search
 _SWAP_ROUNDS = 3  # rounds after each swap
 _PROMISING_RATIO = 1.03  # a swap gets more rounds if its bound is below the current bound times this
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
 _MIN_GAIN = 1e-4  # a round is idle if it lowers the cost by less than this fraction
-_PATIENCE, _MAX_ROUNDS = 2, 60  # on the table: idle rounds in a row that end the rounds, and rounds in all
+_PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on the table end after this many idle ones in a row, or in all
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
-_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (most rows, starts that go on to the table); one start for larger tables
+_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (largest number of rows, starts that continue on the table); otherwise one start
 _MAX_POLISHED_ROWS = 8_000  # larger tables are not polished, because the time grows with the square of the rows
 _MAX_SWEEPS = 2  # of the polish
 
@@ -124,10 +124,10 @@ class _Search:
         try:  # find out first whether clusters within the limits exist
             self._counts = self._feasible_counts(np.repeat(self._totals[:, None] / self._k, self._k, axis=1))
         except NoClusteringError as error:
-            error.labels = self._nearest_labels() if error.status == NOT_CONVERGED else None
+            error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
         best = None
-        n_starts = next((starts for most_rows, starts in _TABLE_STARTS if len(self._X) <= most_rows), 1)
+        n_starts = next((starts for max_rows, starts in _TABLE_STARTS if len(self._X) <= max_rows), 1)
         for centres in self._place_centres(n_starts):
             result = self._run_on_table(centres)
             if len(self._X) <= _MAX_POLISHED_ROWS:
@@ -154,7 +154,7 @@ class _Search:
                 NOT_CONVERGED, "fair-limit made clusters that break a limit. This is a bug: please report it."
             )
 
-    def _nearest_labels(self) -> np.ndarray:
+    def _labels_without_limits(self) -> np.ndarray:
         """Labels of the cheapest fractional assignment, rounded to whole instances without regard to the limits."""
         centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
         start = self._run_rounds(centres, None, _TRIAL_ROUNDS)
@@ -175,13 +175,13 @@ class _Search:
         trials.sort(key=attrgetter("bound"))
         best: list[_Centres] = []
         for trial in trials[:n_starts]:
-            current = self._swap_centres(self._run_rounds(trial.centres, trial.multipliers, _ROUNDS))
+            current = self._swap_centres(self._run_rounds(trial.centres, trial.multipliers, _MAX_START_ROUNDS))
             if all(abs(other.bound - current.bound) > _SAME_BOUND * current.bound for other in best):
                 best.append(current)
         return best
 
     def _run_rounds(self, centres: np.ndarray, multipliers: np.ndarray | None, max_rounds: int) -> _Centres:
-        """Run rounds with a fractional assignment until the bound hardly falls."""
+        """Run rounds with a fractional assignment until one lowers the bound by less than a thousandth."""
         last_bound = np.inf
         for _ in range(max_rounds):
             costs = distances_to_centres(self._sample, centres, self._k)
@@ -203,22 +203,25 @@ class _Search:
             costs = distances_to_centres(self._sample, current.centres, k)
             two_smallest = np.partition(costs, 1, axis=1)
             nearest = costs.argmin(axis=1)
-            losses = np.bincount(nearest, self._sample_weights * (two_smallest[:, 1] - two_smallest[:, 0]), minlength=k)
+            removal_costs = np.bincount(nearest, self._sample_weights * (two_smallest[:, 1] - two_smallest[:, 0]), minlength=k)
             # In turn: a random centre, and one of the three that are cheapest to remove.
             if trial % 2:
-                old_centre = int(np.argsort(losses, kind="stable")[(trial // 2) % min(3, k)])
+                old_centre = int(np.argsort(removal_costs, kind="stable")[(trial // 2) % min(3, k)])
             else:
                 old_centre = int(self._random.integers(k))
             costs[:, old_centre] = np.inf
-            chances = np.cumsum(self._sample_weights * costs.min(axis=1))
-            if not chances[-1] > 0:
+            cumulative_weights = np.cumsum(self._sample_weights * costs.min(axis=1))
+            if not cumulative_weights[-1] > 0:
                 break
-            row = min(int(np.searchsorted(chances, self._random.random() * chances[-1], side="right")), len(chances) - 1)
+            row = min(
+                int(np.searchsorted(cumulative_weights, self._random.random() * cumulative_weights[-1], side="right")),
+                len(cumulative_weights) - 1,
+            )
             centres = current.centres.copy()
             centres[old_centre] = self._sample[row]
             swapped = self._run_rounds(centres, None, _SWAP_ROUNDS)
             if swapped.bound < _PROMISING_RATIO * current.bound:
-                swapped = self._run_rounds(swapped.centres, swapped.multipliers, _ROUNDS)
+                swapped = self._run_rounds(swapped.centres, swapped.multipliers, _MAX_START_ROUNDS)
             failures += 1
             if swapped.bound < current.bound:
                 current, failures = swapped, 0
@@ -258,7 +261,7 @@ class _Search:
             dual = self._solve_table_dual(costs, start, _WARM_START_TABLE if is_warm else _COLD_START_TABLE)
             if is_warm and len(self._limits) and products(self._scaled_limits, dual.counts).max() > max(2, n / 1000):
                 continue
-            with suppress(NoClusteringError):  # then use the counts of the last round
+            with suppress(NoClusteringError):  # keeps the counts of the last round
                 self._counts = self._feasible_counts(dual.counts)
             labels = transport_groups(costs, self._groups, self._counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
@@ -271,7 +274,7 @@ class _Search:
         """Run rounds on the whole table until they bring no more gain, and return the best result."""
         best, n_idle = None, 0
         centres, multipliers = start.centres, start.multipliers
-        for _ in range(_MAX_ROUNDS):
+        for _ in range(_MAX_TABLE_ROUNDS):
             labels, gap, multipliers = self._assign(centres, multipliers)
             centres, inertias = moments_by_label(self._X, labels, self._k)
             inertia = float(inertias.sum())
@@ -319,12 +322,12 @@ def _move_rows(X, groups, limits, least_size, centres, labels, counts, sizes):
         group, source = groups[row], labels[row]
         if sizes[source] <= least_size:
             continue
-        own_cost = 0.0
+        saved_cost = 0.0
         for feature in range(d):
             difference = X[row, feature] - centres[source, feature]
-            own_cost += difference * difference
-        own_cost *= sizes[source] / (sizes[source] - 1.0)
-        best, target = own_cost * (1 - 1e-9), -1
+            saved_cost += difference * difference
+        saved_cost *= sizes[source] / (sizes[source] - 1.0)
+        best, target = saved_cost * (1 - 1e-9), -1  # smaller gains may be rounding errors
         for cluster in range(len(centres)):
             if cluster == source:
                 continue

@@ -47,7 +47,7 @@ class FairLloydResult:
     social_cost : float
         Largest mean squared distance of a group's rows to their nearest centres.
     gap : float
-        By how much the social cost may exceed the lowest one for the clusters of the last round, as a fraction of itself.
+        Fraction of the social cost by which it may exceed the lowest one for the clusters of the last round.
     n_iter : int
         Number of rounds.
     """
@@ -73,15 +73,15 @@ def fair_lloyd(
     tiles = tiles_of(X)
     centres = X[kmeans_plus_plus(X, n_clusters, random_state)]
     labels, squared_distances = _nearest(tiles, centres, len(X))
-    cost, n_iter, has_settled = _social_cost(squared_distances, groups), 0, False
-    while not has_settled and n_iter < max_iter:
+    cost, n_iter, has_converged = _social_cost(squared_distances, groups), 0, False
+    while not has_converged and n_iter < max_iter:
         n_iter += 1
         labels, centres = _fill_empty_clusters(labels, squared_distances, X, centres)
         optimum = fair_centres(X, groups, labels, centres)
         centres = optimum.centres
         labels, squared_distances = _nearest(tiles, centres, len(X))
         former_cost, cost = cost, _social_cost(squared_distances, groups)
-        has_settled = former_cost - cost <= tol * former_cost
+        has_converged = former_cost - cost <= tol * former_cost
     return FairLloydResult(labels, centres, cost, optimum.gap, n_iter)
 
 
@@ -96,12 +96,12 @@ class FairCentres:
         k, d = former_centres.shape
         sizes = np.bincount(groups)
         self.n_groups = len(sizes)
-        cells = groups * k + labels
-        n_cells = self.n_groups * k
-        sums, counts, inertia = np.empty((n_cells, d)), np.empty(n_cells, dtype=np.int64), np.empty(n_cells)
-        sums_by_label(X, cells, sums, counts)
+        pairs = groups * k + labels
+        n_pairs = self.n_groups * k
+        sums, counts, inertia = np.empty((n_pairs, d)), np.empty(n_pairs, dtype=np.int64), np.empty(n_pairs)
+        sums_by_label(X, pairs, sums, counts)
         means = sums / np.maximum(counts, 1)[:, None]
-        inertia_by_label(X, cells, means, inertia)
+        inertia_by_label(X, pairs, means, inertia)
         self.fractions = counts.reshape(-1, k) / sizes[:, None]
         self.means = means.reshape(-1, k, d)
         self.within = inertia.reshape(-1, k).sum(axis=1) / sizes
@@ -125,7 +125,7 @@ class FairCentres:
 
     @property
     def gap(self) -> float:
-        """By how much the social cost may exceed the lowest one, as a fraction of itself."""
+        """Fraction of the social cost by which it may exceed the lowest one."""
         return (self.social_cost - self.bound) / self.social_cost if self.social_cost > 0 else 0.0
 
 
@@ -139,7 +139,7 @@ def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former_c
     groups, labels : int arrays (n,)
         Groups are 0..K-1, each of which occurs. Labels are 0..k-1.
     former_centres : float array (k, d)
-        Centres of the previous round, which are returned if no better ones are found. Centres of empty clusters always stay.
+        Centres of the previous round, which are returned if no better ones are found. Those of empty clusters are always kept.
 
     Returns
     -------
@@ -179,11 +179,15 @@ def _maximise_with_barrier(optimum: FairCentres) -> None:
         if optimum.is_optimal():
             return
         slopes = costs + barrier / weights
-        slopes -= slopes.mean()  # a large mean would swamp the rest; it changes no step, as steps keep the sum of the weights
-        largest = optimum.curvature.max()
+        slopes -= slopes.mean()  # changes no step, as steps keep the sum of the weights, but a large mean would swamp the rest
+        largest_curvature = optimum.curvature.max()
         # Rounding can make the matrix singular, so the diagonal gets a ridge. Directions that change the sum of the weights
-        # have hardly any curvature, so every entry gets ``largest``, which does not affect directions that keep the sum.
-        matrix = optimum.curvature + largest + np.diag(np.maximum(barrier / np.square(weights), _RIDGE * largest))
+        # have hardly any curvature, so ``largest_curvature`` is added to all entries, which leaves other directions unaffected.
+        matrix = (
+            optimum.curvature
+            + largest_curvature
+            + np.diag(np.maximum(barrier / np.square(weights), _RIDGE * largest_curvature))
+        )
         solutions = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
         direction = solutions[:, 0] - solutions[:, 1] * (solutions[:, 0].sum() / solutions[:, 1].sum())
         gain = float((slopes * direction).sum())
@@ -207,19 +211,19 @@ def _maximise_with_barrier(optimum: FairCentres) -> None:
 
 def _solve(matrix: np.ndarray, right_sides: np.ndarray) -> np.ndarray:
     """Solve a positive definite system (K, K) for right-hand sides (K, m) by Gauss-Jordan elimination, without pivoting."""
-    table = np.column_stack([matrix, right_sides])
+    augmented = np.column_stack([matrix, right_sides])
     for pivot in range(len(matrix)):
-        row = table[pivot] / table[pivot, pivot]
-        table = table - table[:, pivot : pivot + 1] * row
-        table[pivot] = row
-    return table[:, len(matrix) :]
+        row = augmented[pivot] / augmented[pivot, pivot]
+        augmented = augmented - augmented[:, pivot : pivot + 1] * row
+        augmented[pivot] = row
+    return augmented[:, len(matrix) :]
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64[::1], float64[::1], float64[:,::1], float64[::1], float64[:,::1])")
 def _evaluate(fractions, means, within, weights, centres, costs, curvature):
     """Write the best centres (k, d) for weights (K,), each group's cost there (K,), and the curvature -phi'' (K, K).
 
-    Centres of empty clusters stay.
+    Centres of empty clusters are left as they are.
     """
     n_groups, k, d = means.shape
     costs[:] = within
@@ -262,7 +266,7 @@ def _social_cost(squared_distances: np.ndarray, groups: np.ndarray) -> float:
 
 
 def _fill_empty_clusters(labels, squared_distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and centres after each empty cluster has taken, from a larger one, the row farthest from its former centre."""
+    """Give each empty cluster the row farthest from its old centre, unless it is alone there; return labels and centres."""
     sizes = np.bincount(labels, minlength=len(centres))
     empty = np.flatnonzero(sizes == 0)
     if len(empty):

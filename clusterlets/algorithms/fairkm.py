@@ -104,7 +104,7 @@ class _Clusters:
 def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
     """Try to move each row, in order; returns whether any moved.
 
-    Updates ``labels``. ``changes`` (n,) becomes by how much the move of each row changed the objective; only tests read it.
+    Updates ``labels``. ``changes`` (n,) gets the change of the objective by each row's move; only tests read it.
     """
     clusters = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))
@@ -131,7 +131,7 @@ def _move_rows(rows, groups, shares, weight_of_square, objective, labels, means,
     """Move each row to the cluster where it lowers the objective most, ties to the lowest index; returns whether any moved.
 
     ``weight_of_square`` multiplies squared excesses in the objective, and ``weighted_excess`` (k,) holds the sums b_C. All
-    arrays of the clusters are updated after each move. The only row of a cluster never moves.
+    arrays of the clusters are updated after each move. A row that is alone in its cluster never moves.
     """
     sum_of_squared_shares = 0.0
     for share in shares:

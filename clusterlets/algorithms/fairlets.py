@@ -57,11 +57,11 @@ def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
     reds, blues = np.flatnonzero(groups == rarer), np.flatnonzero(groups != rarer)
     fairlets = np.empty(len(X), dtype=np.int64)
     fairlets[reds] = np.arange(len(reds))
-    fairlets[blues] = cheapest_stars(X[reds], X[blues])
+    fairlets[blues] = cheapest_reds(X[reds], X[blues])
     return fairlets
 
 
-def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
+def cheapest_reds(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
     """The red (B,) of each blue, such that every red has floor(B/R) or ceil(B/R) blues and the total cost is the lowest.
 
     Takes ``reds`` (R, d) and ``blues`` (B, d), with R at most B. See :func:`fairlet_decomposition`.
@@ -71,7 +71,7 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
     squared_diagonal = float(np.square(widths).sum())
     scale = 2.0 ** (BITS - frexp(squared_diagonal)[1]) if squared_diagonal > 0 else 1.0
     n_slots = -(-n_blues // n_reds)
-    n_spare = n_reds * n_slots - n_blues
+    n_spare = n_reds * n_slots - n_blues  # slots that stay empty, at most one per red
     red_of, spare = np.full(n_blues, -1), np.zeros(n_reds, dtype=np.bool_)  # -1: no red yet
     prices = _first_prices(reds, blues, scale, n_slots, n_spare)
     spare[np.argsort(-prices, kind="stable")[:n_spare]] = True  # at the reds whose slots cost least
@@ -83,7 +83,7 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
         costs = np.empty(n_former_arcs, dtype=np.int64)
         _write_costs(blues, reds, starts, columns, scale, costs)
         _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices)
-        # No arc is added twice: cost - red price is below the blue's price for the new arcs alone.
+        # No arc is added twice: arcs whose cost - red price is below the blue's price are not in the graph yet.
         arcs = np.sort(np.concatenate([arcs, _near_arcs(blues, reds, prices, blue_prices, scale)]))
     return red_of
 
@@ -106,9 +106,12 @@ def _first_arcs(reds: np.ndarray, blues: np.ndarray, prices: np.ndarray, scale: 
     n_reds, n_blues = len(reds), len(blues)
     blue_arcs = _near_arcs(blues, reds, prices, np.full(n_blues, _FAR), scale)
     red_arcs = _near_arcs(reds, blues, np.zeros(n_blues, dtype=np.int64), np.full(n_reds, _FAR), scale)
-    widest = (blues.max(axis=0) - blues.min(axis=0)).argmax()
+    widest_feature = (blues.max(axis=0) - blues.min(axis=0)).argmax()
     red_ranks = np.arange(n_blues) * n_reds // n_blues
-    feasible = np.argsort(blues[:, widest], kind="stable") * n_reds + np.argsort(reds[:, widest], kind="stable")[red_ranks]
+    feasible = (
+        np.argsort(blues[:, widest_feature], kind="stable") * n_reds
+        + np.argsort(reds[:, widest_feature], kind="stable")[red_ranks]
+    )
     arcs = np.sort(np.concatenate([blue_arcs, red_arcs % n_blues * n_reds + red_arcs // n_blues, feasible]))
     return arcs[np.append(True, arcs[1:] != arcs[:-1])]
 
@@ -118,13 +121,13 @@ def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits:
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = tiles_of(others)
     _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
-    row, index = np.nonzero(cheapest >= 0)
-    return row * len(others) + cheapest[row, index]
+    arc_rows, positions = np.nonzero(cheapest >= 0)
+    return arc_rows * len(others) + cheapest[arc_rows, positions]
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
 def _cheapest_columns(rows, tiles, prices, limits, scale, cheapest):
-    """Write to ``cheapest`` each row's columns of lowest cost - price below its limit, cheapest first; unused entries stay."""
+    """Write to ``cheapest`` each row's columns of lowest cost - price below its limit, cheapest first; keep unused entries."""
     float_prices = _approximate_prices(prices, scale, len(tiles))
     squares, values = np.empty(_LANES), np.empty(cheapest.shape[1], dtype=np.int64)
     for i in range(len(rows)):
@@ -149,7 +152,7 @@ def _scan(row, offset, tiles, float_prices, prices, limit, scale, squares, value
     """
     n_columns, capacity = len(prices), len(cheapest)
     n_tiles, n_features = tiles.shape[0], tiles.shape[1]
-    count = 0
+    n_written = 0
     for turn in range(n_tiles):
         t = (turn + offset) % n_tiles
         squares[:] = 0.0
@@ -157,10 +160,10 @@ def _scan(row, offset, tiles, float_prices, prices, limit, scale, squares, value
             x, tile = row[f], tiles[t, f]
             for j in range(_LANES):
                 squares[j] += (tile[j] - x) * (tile[j] - x)
-        highest = (limit + _MAX_ROUNDING_ERROR) / scale
+        threshold = (limit + _MAX_ROUNDING_ERROR) / scale
         any_below = False
         for j in range(_LANES):
-            any_below |= squares[j] - float_prices[t, j] < highest
+            any_below |= squares[j] - float_prices[t, j] < threshold
         if not any_below:
             continue
         width = min(_LANES, n_columns - t * _LANES)
@@ -169,15 +172,15 @@ def _scan(row, offset, tiles, float_prices, prices, limit, scale, squares, value
             value = np.int64(np.floor(squares[j] * scale + 0.5)) - prices[t * _LANES + j]
             if value >= limit:
                 continue
-            index = min(count, capacity - 1)
+            index = min(n_written, capacity - 1)
             while index > 0 and values[index - 1] > value:
                 values[index], cheapest[index] = values[index - 1], cheapest[index - 1]
                 index -= 1
             values[index], cheapest[index] = value, t * _LANES + j
-            count = min(count + 1, capacity)
-            if count == capacity:
+            n_written = min(n_written + 1, capacity)
+            if n_written == capacity:
                 limit = values[capacity - 1]
-    return count
+    return n_written
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64, int64, int64, int64[::1], int64[::1])")
@@ -210,16 +213,16 @@ def _auction(blues, tiles, scale, n_slots, n_spare, steps, prices):
                 n_bids += 1
                 n_waiting -= 1
                 i = queue[n_waiting]
-                best, second_best = _best_on_list(i, lists, list_costs, prices)
-                if second_best >= least_unlisted[i]:
+                best_index, second_value = _best_on_list(i, lists, list_costs, prices)
+                if second_value >= least_unlisted[i]:
                     values = list_costs[i]
                     _scan(blues[i], i, tiles, float_prices, prices, _FAR, scale, squares, values, lists[i])
                     least_unlisted[i] = values[length - 1] if length < n_reds else _FAR
                     for index in range(length):
                         values[index] += prices[lists[i, index]]
-                    best, second_best = _best_on_list(i, lists, list_costs, prices)
-                red, second_best = lists[i, best], min(second_best, least_unlisted[i])
-                former_holder = _sell(red, i, list_costs[i, best] - second_best - step, holders, slot_prices, prices)
+                    best_index, second_value = _best_on_list(i, lists, list_costs, prices)
+                red, second_value = lists[i, best_index], min(second_value, least_unlisted[i])
+                former_holder = _sell(red, i, list_costs[i, best_index] - second_value - step, holders, slot_prices, prices)
                 float_prices[red // _LANES, red % _LANES] = prices[red] / scale
                 if former_holder == n_blues:
                     has_spare[red] = False
@@ -241,7 +244,7 @@ def _auction(blues, tiles, scale, n_slots, n_spare, steps, prices):
 
 @inner
 def _two_highest(prices, has_spare):
-    """Among reds without a spare slot: the red of the highest price, and the second highest price (of one red, the highest)."""
+    """Among reds without a spare slot: the red of the highest price, and the second highest price, or the only one."""
     best, highest, second = -1, -_FAR, -_FAR
     for red in range(len(prices)):
         if not has_spare[red]:
@@ -255,21 +258,21 @@ def _two_highest(prices, has_spare):
 @inner
 def _best_on_list(i, lists, list_costs, prices):
     """Index of the best red on the list of blue i, and cost - price of the second best; -1 and ``_FAR`` for an empty list."""
-    best, least, second = -1, _FAR, _FAR
+    best, least, second_least = -1, _FAR, _FAR
     if lists[i, 0] < 0:
-        return best, second
+        return best, second_least
     for index in range(lists.shape[1]):
         value = list_costs[i, index] - prices[lists[i, index]]
         if value < least:
-            best, least, second = index, value, least
-        elif value < second:
-            second = value
-    return best, second
+            best, least, second_least = index, value, least
+        elif value < second_least:
+            second_least = value
+    return best, second_least
 
 
 @inner
 def _sell(red, buyer, price, holders, slot_prices, prices):
-    """Give the red's cheapest slot (that of the highest price) to a buyer at a new price; return the slot's former holder."""
+    """Give a red's cheapest slot, which has the highest price, to a buyer at a new price; return the slot's former holder."""
     slot = 0
     for i in range(1, holders.shape[1]):
         if slot_prices[red, i] > slot_prices[red, slot]:
@@ -382,12 +385,12 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
 
 
 @inner
-def _reach(node, length, before, distance, previous, touched, n_touched, heap_keys, heap_nodes, size):
-    """Reach a node by a shorter path, which comes from ``before``; returns ``n_touched`` and the size of the heap."""
+def _reach(node, length, previous_node, distance, previous, touched, n_touched, heap_keys, heap_nodes, size):
+    """Reach a node by a shorter path, which comes from ``previous_node``; returns ``n_touched`` and the size of the heap."""
     if distance[node] == _FAR:
         touched[n_touched] = node
         n_touched += 1
-    distance[node], previous[node] = length, before
+    distance[node], previous[node] = length, previous_node
     return n_touched, _push(heap_keys, heap_nodes, size, length, node)
 
 
@@ -399,14 +402,14 @@ def _keep_cheapest(starts, columns, costs, n_slots, prices, spare, red_of, blue_
     blue, and the blues and their number for each red: ``members`` (R, n_slots) and ``counts`` (R,).
     """
     for i in range(len(red_of)):
-        cheapest, own_value = _FAR, _FAR
+        cheapest, current_value = _FAR, _FAR
         for arc in range(starts[i], starts[i + 1]):
             value = costs[arc] - prices[columns[arc]]
             cheapest = min(cheapest, value)
             if columns[arc] == red_of[i]:
-                own_value = value
+                current_value = value
         blue_prices[i] = cheapest
-        if own_value > cheapest:
+        if current_value > cheapest:
             red_of[i] = -1
         else:
             members[red_of[i], counts[red_of[i]]] = i

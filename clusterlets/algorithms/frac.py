@@ -32,7 +32,7 @@ LOOKAHEAD = 3
 # The distance up to which a centre queues points is estimated from at least this many free points, or all if there are fewer.
 SAMPLE = 256
 
-# Of the radix sort: 64 bits take six passes, and the counts of 2,048 digits fit the first-level cache.
+# Bits of a digit of the radix sort: 64 bits need six passes, and the counts of 2,048 digits fit the first-level cache.
 DIGIT_BITS = 11
 
 Tau = float | Fraction | Sequence[float | Fraction] | None
@@ -115,13 +115,13 @@ def frac(
 ) -> FRACResult:
     """FRAC: k-means with a fair assignment in every round (Gupta et al., DMKD 2023).
 
-    Each round makes a fair assignment and takes the clusters' means as new centres. The rounds end when the costs of two
+    Each round makes a fair assignment and moves the centres to the clusters' means. The rounds end when the costs of two
     successive rounds differ by at most ``tol`` times the later cost, or after ``max_iter`` rounds. The cost may rise, so the
     result is that of the earliest round with the lowest cost.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`. A round takes the
-    time of that function and O(n d) more. The first centres are distinct points. If fewer than k points are distinct, random
+    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`. A round takes
+    O(n d) time beyond that of this function. The first centres are distinct points. If fewer than k points are distinct, random
     centres are completed with duplicate rows, and those of k-means++ are repeated in order.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
@@ -158,11 +158,11 @@ def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = Non
     rows. ``composition`` (K, k) counts the old rows of each group in each cluster, and ``new_totals`` (K,) the new rows of each
     group. Returns the pair of arrays that :func:`clusterlets.algorithms.limits.assignment_rows` describes.
     """
-    k, former = composition.shape[1], composition.sum(axis=1)
-    taus = iter(_taus(tau, k, len(former)))
-    fractions = [_as_fraction(next(taus)) if total else Fraction(0) for total in former]
-    least = [int(fraction * int(total)) for fraction, total in zip(fractions, former + new_totals, strict=True)]
-    return -np.eye(len(former), dtype=np.int64), composition - np.array(least)[:, None]
+    k, old_totals = composition.shape[1], composition.sum(axis=1)
+    taus = iter(_taus(tau, k, len(old_totals)))  # a sequence has values only for groups with old rows
+    fractions = [_as_fraction(next(taus)) if total else Fraction(0) for total in old_totals]
+    min_counts = [int(fraction * int(total)) for fraction, total in zip(fractions, old_totals + new_totals, strict=True)]
+    return -np.eye(len(old_totals), dtype=np.int64), composition - np.array(min_counts)[:, None]
 
 
 def _taus(tau, n_clusters: int, n_groups: int) -> list:
@@ -176,7 +176,7 @@ def _taus(tau, n_clusters: int, n_groups: int) -> list:
 
 
 def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
-    """Turns in each group, one per point dealt out: n_a if tau = 1/k, else ``floor(tau * n_a)`` for each of the k centres."""
+    """Turns in each group of n_a points, one per point dealt out: n_a if tau = 1/k, else k times ``floor(tau * n_a)``."""
     taus = _taus(tau, n_clusters, len(sizes))
     if len(taus) != len(sizes):
         raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one per group, or one for all.")
@@ -259,16 +259,16 @@ def _make_result(X, labels, centres, cost, n_iter) -> FRACResult:
 def _deal_groups(X, groups, centres, turns) -> np.ndarray:
     """Index (n,) of each instance's centre: ``turns[a]`` points of group a are dealt out, the rest go to the nearest centre."""
     labels = np.empty(len(X), dtype=np.int64)
-    turn = 0
+    next_centre = 0
     for group, n_turns in enumerate(turns):
         members = np.flatnonzero(groups == group)
         points = X[members]
-        owners = _deal(points, centres, turn, n_turns)
+        owners = _deal(points, centres, next_centre, n_turns)
         is_left_over = owners < 0
         if is_left_over.any():
             owners[is_left_over] = nearest_centres(points[is_left_over], centres)
         labels[members] = owners
-        turn = (turn + n_turns) % len(centres)
+        next_centre = (next_centre + n_turns) % len(centres)
     return labels
 
 
@@ -359,8 +359,8 @@ def _look_ahead(points, centre, free, n_points):
 
 
 @compiled("int64[::1](float64[:,::1], float64[:,::1], int64, int64)")
-def _deal(points, centres, turn, n_turns):
-    """Let the centres take ``n_turns`` turns, from centre ``turn`` on; returns the centre (n,) that took each point, or -1.
+def _deal(points, centres, centre, n_turns):
+    """Let the centres take ``n_turns`` turns, starting with ``centre``; returns the centre (n,) that took each point, or -1.
 
     Each centre keeps a queue of points that were free when it filled the queue, nearest first. It skips those that other
     centres have taken since. When none are left, it fills the queue again.
@@ -370,7 +370,7 @@ def _deal(points, centres, turn, n_turns):
     queues = [free[:0]] * len(centres)
     heads = np.zeros(len(centres), dtype=np.int64)
     for _ in range(n_turns):
-        queue, head = queues[turn], heads[turn]
+        queue, head = queues[centre], heads[centre]
         while head < len(queue) and owners[queue[head]] >= 0:
             head += 1
         if head == len(queue):
@@ -380,9 +380,9 @@ def _deal(points, centres, turn, n_turns):
                     free[n_free] = free[position]
                     n_free += 1
             free = free[:n_free]
-            queue, head = _look_ahead(points, centres[turn], free, LOOKAHEAD * len(free) // len(centres)), 0
-            queues[turn] = queue
-        owners[queue[head]] = turn
-        heads[turn] = head + 1
-        turn = (turn + 1) % len(centres)
+            queue, head = _look_ahead(points, centres[centre], free, LOOKAHEAD * len(free) // len(centres)), 0
+            queues[centre] = queue
+        owners[queue[head]] = centre
+        heads[centre] = head + 1
+        centre = (centre + 1) % len(centres)
     return owners

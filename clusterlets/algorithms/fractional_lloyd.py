@@ -42,7 +42,7 @@ def fractional_lloyd(
     bounds : pair of float arrays (K,)
         Smallest and largest share of each group in a cluster, which make R constraints.
     slack : float
-        Number of instances by which counts may miss a bound.
+        Number of instances by which counts may violate a bound.
     n_init : int
         Number of starts. Several run for a few rounds, on a quarter of a large table, and the best two continue on all rows.
     max_iter : int
@@ -101,4 +101,4 @@ def _draw_part(
 
 def _means(X: np.ndarray, amounts: np.ndarray) -> np.ndarray:
     """Mean row (k, d) of each cluster, weighted by the positive amount of each row in the cluster: ``amounts`` (n, k)."""
-    return np.stack([(weights[:, None] * X).sum(axis=0) / weights.sum() for weights in amounts.T])
+    return np.stack([(amount[:, None] * X).sum(axis=0) / amount.sum() for amount in amounts.T])

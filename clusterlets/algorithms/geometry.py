@@ -19,7 +19,7 @@ from clusterlets.algorithms.kernels import (
 )
 from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
 
-# Estimates that sampled_sums returns: enough for a standard error that is accurate to about a fifth.
+# Number of estimates that sampled_sums returns: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16
 # Every estimate uses at least this many rows of each label, however small the label's share of the rows.
 _MIN_SAMPLED_PER_LABEL = 20
@@ -62,10 +62,9 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
 
 
 def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
-    """The diagonals (n_labels,) or (S, n_labels) of :func:`distance_sums`, which suffice for scores of disjoint clusters.
+    """The diagonals (n_labels,) or (S, n_labels) of :func:`distance_sums`: all that scores of disjoint clusters need.
 
-    There are two ways: each cluster is summed on its own, or all pairs are computed once for all labellings. The function takes
-    the one that is less work.
+    Either each cluster is summed separately, or all pairs are computed once for all labellings, whichever is less work.
     """
     labels = np.asarray(labels)
     labellings = np.atleast_2d(labels)
@@ -80,7 +79,7 @@ def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
 def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
     """Sums (n_labels, m) or (S, n_labels, m) of the distances from some rows to all rows of each label, for silhouettes.
 
-    ``rows`` (m,) are indices. The other arguments and errors are those of :func:`distance_sums`. The distance of a row to
+    ``rows`` (m,) are indices. The other arguments and the errors are as in :func:`distance_sums`. The distance of a row to
     itself is 0. O(m n (d + S)) time, O(n d + S n_labels m) memory, one thread.
     """
     labels = np.asarray(labels)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np.ndarray) -> np.ndarray:
+def labels_by_nearest_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np.ndarray) -> np.ndarray:
     """Label (n,) of each row of X (n, d): the cluster with the nearest centre (C, d) among the clusters that contain the row.
 
     ``members`` lists the rows of each cluster, and every row is in at least one cluster. Ties go to the first cluster. O(m d)
@@ -29,12 +29,12 @@ def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray
     shared_rows = np.flatnonzero((membership.sum(axis=0) > 1)[piece_of])
     if len(shared_rows):
         members = [np.flatnonzero(cluster) for cluster in membership[:, piece_of[shared_rows]]]
-        labels[shared_rows] = nearest_own_centre(X[shared_rows], members, centres)
+        labels[shared_rows] = labels_by_nearest_centre(X[shared_rows], members, centres)
     return labels
 
 
 def cluster_centres(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray) -> np.ndarray:
     """Mean (C, d) of each cluster's instances, computed from the sizes (G,) and centroids (G, d) of all pieces, in O(C G d)."""
     weights = membership * sizes
-    sums = np.stack([(piece_weights[:, None] * centroids).sum(axis=0) for piece_weights in weights])
+    sums = np.stack([(cluster_weights[:, None] * centroids).sum(axis=0) for cluster_weights in weights])
     return sums / weights.sum(axis=1, keepdims=True)

@@ -7,7 +7,7 @@ from clusterlets.errors import ClusterletsError
 
 
 def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Checked copies of the rows (n, d) and groups (n,), in the types that compiled code takes.
+    """Checked copies of the rows (n, d) and groups (n,), in the types that compiled code needs.
 
     Raises ClusterletsError if the shapes do not match, if groups are not codes, if features are not finite or their squared
     differences overflow or vanish, or if the number of clusters is not in 1..n. Codes need not be consecutive. ``method`` is

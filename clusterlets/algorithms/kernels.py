@@ -1,7 +1,7 @@
 """Compiled loops over all instances: squared distances, sums of distances, and nearest centres.
 
-This source fixes the order of every sum, without fast-math and matrix products. So the results do not depend on the width of
-vector registers, on BLAS or on the processor.
+This source fixes the order of every sum, and uses neither fast-math nor matrix products. So the results do not depend on the
+width of vector registers, on BLAS or on the processor.
 
 Instances are arranged in tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``, and the index j is a lane. The
 loops add ``(x - y)^2`` one feature at a time, for all lanes at once. The last tile is padded with zeros, and no result is read
@@ -66,27 +66,27 @@ def add_distances(rows, tiles, labels, sums):
     same label are summed in ascending order of i. These sums are then added in ascending order of j.
     """
     n = len(rows)
-    distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
+    distances, lane_sums = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
     for t in range(len(tiles)):
-        column = t * LANES
-        end = min(column + LANES, n)
-        lanes[:] = 0.0
+        first = t * LANES
+        end = min(first + LANES, n)
+        lane_sums[:] = 0.0
         for row in range(0, end, ROWS):
             _squared_distances(rows, row, tiles[t], distances)
             for q in range(ROWS):
-                for j in range(min(row + q + 1 - column, LANES)):  # no pair counts twice, and no row pairs with itself
+                for j in range(min(row + q + 1 - first, LANES)):  # no pair counts twice, and no row pairs with itself
                     distances[q * LANES + j] = 0.0
             for j in range(ROWS * LANES):
                 distances[j] = np.sqrt(distances[j])
             for s in range(len(labels)):
                 for q in range(min(ROWS, end - row)):
-                    label_lanes = lanes[s, labels[s, row + q]]
+                    label_sums = lane_sums[s, labels[s, row + q]]
                     for j in range(LANES):
-                        label_lanes[j] += distances[q * LANES + j]
+                        label_sums[j] += distances[q * LANES + j]
         for s in range(len(labels)):
-            for label in range(lanes.shape[1]):
-                for j in range(column, end):
-                    sums[s, label, labels[s, j]] += lanes[s, label, j - column]
+            for label in range(lane_sums.shape[1]):
+                for j in range(first, end):
+                    sums[s, label, labels[s, j]] += lane_sums[s, label, j - first]
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[:,::1], float64[:,:,::1])")
@@ -97,22 +97,22 @@ def add_row_distances(rows, tiles, labels, sums):
     distance is computed once for all labellings. Distances are added in the order of the rows.
     """
     n, m = len(rows), sums.shape[2]
-    distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
+    distances, lane_sums = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
     for t in range(len(tiles)):
-        lanes[:] = 0.0
+        lane_sums[:] = 0.0
         for row in range(0, n, ROWS):
             _squared_distances(rows, row, tiles[t], distances)
             for j in range(ROWS * LANES):
                 distances[j] = np.sqrt(distances[j])
             for s in range(len(labels)):
                 for q in range(min(ROWS, n - row)):
-                    label_lanes = lanes[s, labels[s, row + q]]
+                    label_sums = lane_sums[s, labels[s, row + q]]
                     for j in range(LANES):
-                        label_lanes[j] += distances[q * LANES + j]
+                        label_sums[j] += distances[q * LANES + j]
         for s in range(len(labels)):
-            for label in range(lanes.shape[1]):
+            for label in range(lane_sums.shape[1]):
                 for j in range(t * LANES, min((t + 1) * LANES, m)):
-                    sums[s, label, j] += lanes[s, label, j - t * LANES]
+                    sums[s, label, j] += lane_sums[s, label, j - t * LANES]
 
 
 @compiled("float64(float64[:,::1], float64[:,:,::1], float64[::1])")
@@ -141,7 +141,7 @@ def largest_squared_distance(rows, tiles, radii):
 
 
 @compiled("void(float64[:,:,::1], float64[:,::1], int64[::1], float64[::1])")
-def assign(tiles, centres, labels, distances):
+def assign(tiles, centres, labels, nearest_squares):
     """Write the index of each instance's nearest centre (k, d), ties to the lowest index, and the squared distance to it."""
     n = len(labels)
     squares, least, nearest = np.empty(ROWS * LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
@@ -159,17 +159,17 @@ def assign(tiles, centres, labels, distances):
                 least[j], nearest[j] = best, index
         for j in range(min(LANES, n - t * LANES)):
             labels[t * LANES + j] = nearest[j]
-            distances[t * LANES + j] = least[j]
+            nearest_squares[t * LANES + j] = least[j]
 
 
 @compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
-def candidate_distances(tiles, candidates, distances, new_distances, totals):
-    """Write how the squared ``distances`` (n,) to the nearest centre would fall if one of the candidates (c, d) were added.
+def candidate_distances(tiles, candidates, nearest_squares, new_squares, totals):
+    """Write how ``nearest_squares`` (n,), the squared distances to the nearest centre, fall if a candidate (c, d) is added.
 
-    ``new_distances[i]`` (n,) gets the smaller of each distance and the squared distance to candidate i. ``totals[i]`` gets the
-    sum of ``new_distances[i]``: first each lane over all tiles, then all lanes.
+    ``new_squares[i]`` (n,) gets the smaller of each of these and the squared distance to candidate i. ``totals[i]`` gets the
+    sum of ``new_squares[i]``: first each lane over all tiles, then all lanes.
     """
-    n = len(distances)
+    n = len(nearest_squares)
     squares, sums = np.empty(ROWS * LANES), np.zeros((len(candidates), LANES))
     for t in range(len(tiles)):
         first, width = t * LANES, min(LANES, n - t * LANES)
@@ -177,8 +177,8 @@ def candidate_distances(tiles, candidates, distances, new_distances, totals):
             _squared_distances(candidates, candidate, tiles[t], squares)
             for q in range(min(ROWS, len(candidates) - candidate)):
                 for j in range(width):
-                    least = min(distances[first + j], squares[q * LANES + j])
-                    new_distances[candidate + q, first + j] = least
+                    least = min(nearest_squares[first + j], squares[q * LANES + j])
+                    new_squares[candidate + q, first + j] = least
                     sums[candidate + q, j] += least
     for i in range(len(candidates)):
         totals[i] = 0.0

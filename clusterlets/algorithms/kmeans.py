@@ -1,12 +1,12 @@
 """k-means: greedy k-means++ (Arthur and Vassilvitskii 2007) and Lloyd's rounds, with the same bytes on every processor.
 
 1. *First centre*: a random row.
-2. *Further centres*: draw ``2 + floor(ln k)`` candidates, where the probability of a row is proportional to its squared
+2. *Other centres*: draw ``2 + floor(ln k)`` candidates, where the probability of a row is proportional to its squared
    distance to the nearest centre so far. Take the candidate that lowers the sum of these distances most, ties to the first.
    Stop early when every row coincides with a centre: then there are as many centres as distinct rows.
 3. *Rounds*: each row goes to its nearest centre, ties to the lowest index, and each centre moves to the mean of its rows.
-   Then the centres without rows, in index order, take one row each: of those not yet taken, the one farthest from its nearest
-   centre, ties to the first row. A row that was taken does not count in the mean of the cluster that it leaves.
+   Then each centre without rows, in index order, moves to the row that is farthest from its nearest centre, ties to the first
+   row, and that no other centre has taken this way. Such a row does not count in the mean of the cluster that it leaves.
 4. *End*: when no row changes its centre, or when the squared moves of the centres add up to at most ``tol`` times the mean
    variance of a feature, or after ``max_iter`` rounds. In the last two cases, the rows are assigned once more.
 
@@ -44,29 +44,29 @@ def kmeans(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) ->
 
 
 def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
-    """Steps 1 and 2 above, greedy k-means++: indices of the first centres, ``min(n_clusters, distinct rows)`` distinct rows.
+    """Indices of the first centres by greedy k-means++, steps 1 and 2: ``min(n_clusters, distinct rows)`` distinct rows.
 
     O(n k d log k) time, O(n (d + log k)) memory.
     """
     rows = np.require(X, np.float64, ["C", "W"])
     tiles = tiles_of(rows)
-    n_candidates = 2 + int(log(n_clusters))  # rounding cannot change it: no whole number is that close to a power of e
+    n_candidates = 2 + int(log(n_clusters))  # rounding cannot change the result: no whole number is that close to a power of e
     centre_rows = [int(random_state.integers(len(rows)))]
-    (nearest,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf))
-    while len(centre_rows) < n_clusters and nearest.any():
-        cumulative = np.cumsum(nearest)  # cumsum adds in index order
+    (nearest_squares,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf))
+    while len(centre_rows) < n_clusters and nearest_squares.any():
+        cumulative = np.cumsum(nearest_squares)  # cumsum adds in index order
         drawn = np.searchsorted(cumulative, random_state.random(n_candidates) * cumulative[-1], side="right")
         # Rounding may put a draw past the last row whose probability is above 0.
         candidates = np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
-        new_distances, totals = _distances_with_candidates(tiles, rows[candidates], nearest)
+        new_squares, totals = _distances_with_candidates(tiles, rows[candidates], nearest_squares)
         best = totals.argmin()
         centre_rows.append(int(candidates[best]))
-        nearest = new_distances[best]
+        nearest_squares = new_squares[best]
     return np.array(centre_rows)
 
 
 def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 1e-4) -> KMeansResult:
-    """Steps 3 and 4 above: run rounds of k-means from given centres (k, d). O(n k d) time per round, O(n d) memory."""
+    """Run rounds of k-means from given centres (k, d), steps 3 and 4. O(n k d) time per round, O(n d) memory."""
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
@@ -97,11 +97,13 @@ def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return labels
 
 
-def _distances_with_candidates(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _distances_with_candidates(
+    tiles: np.ndarray, candidates: np.ndarray, nearest_squares: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Squared distances (c, n) to the nearest centre if one candidate at a time were added, and their sums (c,)."""
-    new_distances, totals = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
-    candidate_distances(tiles, candidates, nearest, new_distances, totals)
-    return new_distances, totals
+    new_squares, totals = np.empty((len(candidates), len(nearest_squares))), np.empty(len(candidates))
+    candidate_distances(tiles, candidates, nearest_squares, new_squares, totals)
+    return new_squares, totals
 
 
 def _new_centres(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:

@@ -7,16 +7,16 @@ from clusterlets.algorithms.limit_counts import whole_counts
 from clusterlets.algorithms.limits import products, violation_units
 from clusterlets.algorithms.transport import transport_groups
 
-# Of the dual:
+# Settings of the dual.
 _TEMPERATURES = (1.0, 0.1, 0.01)  # as multiples of the mean cost of an instance's nearest cluster
-_TOLERANCE = 0.5  # a constraint may be missed by this many instances, ...
+_TOLERANCE = 0.5  # a constraint may be off by this many instances, ...
 _TOLERANCE_FRACTION = 2e-4  # ... or by this fraction of the new instances, whichever is less
 
 
 def assign_new(
     costs: np.ndarray, groups: np.ndarray, composition: np.ndarray, rows: np.ndarray, slack: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Labels (n,) for new instances in clusters with old ones, and by how much the worst share misses its limit.
+    """Labels (n,) for new instances in clusters with old ones, and by how much the worst share violates its limit.
 
     Parameters
     ----------
@@ -39,21 +39,21 @@ def assign_new(
     totals = np.bincount(groups, minlength=len(composition))
     units = violation_units(rows)
 
-    def solve(missed):
-        """Counts and prices if limits may be missed by this many instances, or None."""
-        return _counts_and_prices(costs, groups, totals, rows, units, np.ascontiguousarray(slack + missed * units[:, None]))
+    def solve(relaxation):
+        """Counts and prices if limits may be violated by ``relaxation`` instances, or None."""
+        return _counts_and_prices(costs, groups, totals, rows, units, np.ascontiguousarray(slack + relaxation * units[:, None]))
 
-    # Allow 0, 1, 2, 4, ... missed instances until there is a solution. Then bisect for the fewest.
-    fewest, last_failure = 0, -1
-    while (solution := solve(fewest)) is None:
-        last_failure, fewest = fewest, max(1, 2 * fewest)
-    while fewest - last_failure > 1:
-        middle = (fewest + last_failure) // 2
+    # Relax the limits by 0, 1, 2, 4, ... instances until there is a solution. Then bisect for the smallest relaxation.
+    smallest, last_failure = 0, -1
+    while (solution := solve(smallest)) is None:
+        last_failure, smallest = smallest, max(1, 2 * smallest)
+    while smallest - last_failure > 1:
+        middle = (smallest + last_failure) // 2
         trial = solve(middle)
         if trial is None:
             last_failure = middle
         else:
-            solution, fewest = trial, middle
+            solution, smallest = trial, middle
     counts, prices = solution
     cluster_sizes = (composition + counts).sum(axis=0)
     excess = (products(rows, counts) - slack) / np.maximum(1, cluster_sizes) / units[:, None]

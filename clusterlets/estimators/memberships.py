@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from clusterlets.algorithms.instance_labels import nearest_own_centre
+from clusterlets.algorithms.instance_labels import labels_by_nearest_centre
 from clusterlets.estimators.inputs import InvalidInput, as_array
 
 
@@ -15,7 +15,7 @@ def members_of(memberships: csr_array) -> list[np.ndarray]:
 
 def nearest_own_cluster(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
     """For each instance (n,), the one of its clusters that has the nearest centre. Ties go to the first."""
-    return nearest_own_centre(X, members_of(memberships), centres)
+    return labels_by_nearest_centre(X, members_of(memberships), centres)
 
 
 def cluster_means(X: np.ndarray, memberships: csr_array) -> np.ndarray:

@@ -7,8 +7,9 @@ All partitions are first scored in bulk, in single precision and with a bound on
 then scored exactly. So the front depends neither on the order of sums in a matrix product nor on the number of threads.
 
 The clusters of a partition are called blocks here. Arrays over S partitions of N clusterlets into B blocks have the partitions
-along the last axis: ``labels`` (N, S), ``members`` (B, N, S). Partitions are selected by ``compress``, because its result is
-contiguous in memory, unlike that of ``[:, mask]``, and so several times faster to work with.
+along the last axis: ``labels`` (N, S), ``members`` (B, N, S). ``group_sizes`` (K,) count the clusterlets of each group, not the
+instances. Partitions are selected by ``compress``, because its result is contiguous in memory, unlike that of ``[:, mask]``,
+and so several times faster to work with.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,9 +32,9 @@ _LABELS_SCORED_AT_ONCE = 2**15
 _SAMPLES_PER_VALID_ONE = 100
 #: Silhouettes and objectives are rounded to steps of 2^-40. A step exceeds the rounding errors of floats, so values that are
 #: equal in exact arithmetic tie.
-_STEPS = 2.0**40
+_STEPS_PER_UNIT = 2.0**40
 
-_LIMITED = Lock()  # held while the number of BLAS threads is limited
+_THREAD_LIMIT_LOCK = Lock()  # held while the number of BLAS threads is limited
 
 _Drawn = Literal["sampled", "enumerated", "constructed"]
 
@@ -84,7 +85,7 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     Returns
     -------
     ParetoFront
-        Its ``drawn`` is one of three.
+        Its ``drawn`` is one of:
 
         - ``enumerated``: there are at most ``sample_size`` partitions, and all were tried; or a group has a single clusterlet,
           so that no partition is valid.
@@ -104,8 +105,8 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
 
     search, group_sizes = _Search(clusterlets), np.count_nonzero(clusterlets.counts, axis=0)
     # The products are small, so a second thread would cost more than it saves. The limit applies to the whole process. Without
-    # the lock, two threads could leave it set.
-    with _LIMITED, threadpool_limits(limits=1):
+    # the lock, two threads could leave the limit set.
+    with _THREAD_LIMIT_LOCK, threadpool_limits(limits=1):
         if group_sizes.min() < 2:
             return search.front([], "enumerated")
         if _has_few_partitions(group_sizes.sum(), sample_size):
@@ -145,7 +146,7 @@ def match_centroid(
 
 
 def _round_scores(values: np.ndarray) -> np.ndarray:
-    return np.round(values * _STEPS) / _STEPS
+    return np.round(values * _STEPS_PER_UNIT) / _STEPS_PER_UNIT
 
 
 class _Search:
@@ -158,20 +159,20 @@ class _Search:
     def __init__(self, clusterlets: Clusterlets) -> None:
         self.distances, self.counts = centroid_distances(clusterlets.centroids), clusterlets.counts
         self.distances /= self.distances.max() or 1
-        # Single precision suffices if sums of instances are exact (below 2^24) and distances do not underflow.
-        least = self.distances.min(where=self.distances > 0, initial=1)
-        self.bulk_dtype: type = np.float32 if self.counts.sum() < 2**24 and least > 1e-30 else np.float64
+        # Single precision is enough if sums of counts are exact (below 2^24) and distances do not underflow.
+        smallest_distance = self.distances.min(where=self.distances > 0, initial=1)
+        self.bulk_dtype: type = np.float32 if self.counts.sum() < 2**24 and smallest_distance > 1e-30 else np.float64
 
     @property
-    def slack(self) -> float:
+    def error_bound(self) -> float:
         """Bound on the error of a bulk silhouette.
 
         Let u be the unit roundoff, so eps is 2 u. A mean of up to N distances, each rounded once, has a relative error of at
         most (N + 4) u in any order of summation. A silhouette is (b - a) / max(a, b) with two such means, so its error is at
         most 3 (N + 4) u. The mean of N silhouettes adds at most N u. Twice the sum of these bounds also covers terms of second
-        order. The step covers the rounding of the exact score that the bulk score is compared with.
+        order. The last term covers the rounding of the exact score that the bulk score is compared with.
         """
-        return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk_dtype).eps) + 1 / _STEPS
+        return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk_dtype).eps) + 1 / _STEPS_PER_UNIT
 
     def front(self, batches: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
         """Pareto front of batches of valid partitions: the labels (N, S) of S partitions with the same number of blocks."""
@@ -198,7 +199,7 @@ class _Search:
         return ParetoFront(labels[unbeaten], silhouette[unbeaten], deviation[unbeaten], front.drawn, n_valid)
 
     def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Silhouettes (S,), with an error of at most ``slack``, and largest deviations (S,), which are exact."""
+        """Silhouettes (S,), with an error of at most ``error_bound``, and largest deviations (S,), which are exact."""
         distances: np.ndarray = self.distances.astype(self.bulk_dtype)
         counts: np.ndarray = self.counts.T.astype(self.bulk_dtype)
         totals = self.counts.sum(axis=0)
@@ -223,10 +224,10 @@ class _Search:
         partition that belongs on the front is dropped.
         """
         best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
-        beaten = best_on_front > silhouette + self.slack
+        beaten = best_on_front > silhouette + self.error_bound
         undecided = np.flatnonzero(~beaten)
         order = undecided[np.lexsort((-silhouette[undecided], deviation[undecided]))]
-        beaten[order] = np.maximum.accumulate(silhouette[order]) > silhouette[order] + 2 * self.slack
+        beaten[order] = np.maximum.accumulate(silhouette[order]) > silhouette[order] + 2 * self.error_bound
         return beaten
 
 
@@ -238,8 +239,8 @@ def _parts(labels: np.ndarray) -> Iterator[slice]:
 
 def _canonical(labels: np.ndarray) -> np.ndarray:
     """Labels (N, S) with blocks numbered in the order in which they appear."""
-    first = np.stack([(labels == block).argmax(axis=0) for block in range(labels.max() + 1)])
-    return first.argsort(axis=0).argsort(axis=0)[labels, np.arange(labels.shape[1])]
+    first_positions = np.stack([(labels == block).argmax(axis=0) for block in range(labels.max() + 1)])
+    return first_positions.argsort(axis=0).argsort(axis=0)[labels, np.arange(labels.shape[1])]
 
 
 def _has_few_partitions(n: int, limit: int) -> bool:
@@ -305,27 +306,27 @@ def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Ge
     n_left = int(group_sizes.sum())
     labels = np.empty((0, room.shape[1]), dtype=room.dtype)
     for group_size in group_sizes:
-        room_before, dealt = room.copy(), np.empty((group_size, room.shape[1]), dtype=room.dtype)
-        for label in dealt:
-            _take_place(room, random_state.integers(n_left, size=room.shape[1], dtype=room.dtype), label)
+        room_before, group_labels = room.copy(), np.empty((group_size, room.shape[1]), dtype=room.dtype)
+        for clusterlet_labels in group_labels:
+            _take_places(room, random_state.integers(n_left, size=room.shape[1], dtype=room.dtype), clusterlet_labels)
             n_left -= 1
         is_complete = (room < room_before).all(axis=0)
-        room, labels = room.compress(is_complete, axis=1), np.vstack([labels, dealt]).compress(is_complete, axis=1)
+        room, labels = room.compress(is_complete, axis=1), np.vstack([labels, group_labels]).compress(is_complete, axis=1)
     return labels
 
 
-def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
-    """Write to ``label`` (S,) the block in which free place number ``place`` (S,) lies, and use up that place.
+def _take_places(room: np.ndarray, places: np.ndarray, labels: np.ndarray) -> None:
+    """Write to ``labels`` (S,) the blocks in which the free places numbered ``places`` (S,) lie, and use up these places.
 
     ``room`` (B, S) is the number of free places in each block.
     """
-    cumulative_room = np.zeros_like(place)
-    label[:] = 0
+    cumulative_room = np.zeros_like(places)
+    labels[:] = 0
     for block_room in room[:-1]:
         cumulative_room += block_room
-        label += place >= cumulative_room
+        labels += places >= cumulative_room
     for block, block_room in enumerate(room):
-        block_room -= label == block
+        block_room -= labels == block
 
 
 def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
@@ -333,13 +334,13 @@ def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.rando
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         n_blocks = min(len(sizes), int(group_sizes.min()))
         for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
-            n_dealt = min(_DEALT_AT_ONCE, sizes.shape[1] - start)
-            yield np.vstack([_deal_group(size, n_blocks, n_dealt, random_state) for size in group_sizes])
+            n_partitions = min(_DEALT_AT_ONCE, sizes.shape[1] - start)
+            yield np.vstack([_deal_group(size, n_blocks, n_partitions, random_state) for size in group_sizes])
 
 
-def _deal_group(group_size: int, n_blocks: int, n_dealt: int, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (group_size, n_dealt) of the clusterlets of one group: one in every block, the others in random blocks."""
+def _deal_group(group_size: int, n_blocks: int, n_partitions: int, random_state: np.random.Generator) -> np.ndarray:
+    """Labels (group_size, n_partitions) of the clusterlets of one group: one in every block, the others in random blocks."""
     dtype = np.min_scalar_type(n_blocks)
-    one_each = np.repeat(np.arange(n_blocks, dtype=dtype)[:, None], n_dealt, axis=1)
-    rest = random_state.integers(n_blocks, size=(group_size - n_blocks, n_dealt), dtype=dtype)
+    one_each = np.repeat(np.arange(n_blocks, dtype=dtype)[:, None], n_partitions, axis=1)
+    rest = random_state.integers(n_blocks, size=(group_size - n_blocks, n_partitions), dtype=dtype)
     return random_state.permuted(np.vstack([one_each, rest]), axis=0)

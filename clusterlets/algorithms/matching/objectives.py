@@ -1,7 +1,7 @@
 """How matchers compare candidates: the deviation from the dataset, and the rule for ties between costs.
 
-Costs that are equal on paper may differ in the last bit. So costs that differ by no more than rounding tie, and the lower index
-wins.
+Costs that are equal in exact arithmetic may differ in the last bit. So costs that differ by no more than rounding tie, and the
+lower index wins.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
     ``counts`` (..., K) are the counts of the groups in each cluster, and ``group_counts`` (K,) their counts in the dataset. No
     cluster may be empty.
 
-    Deviations that are equal on paper are equal floats. If a group has a of the m instances of a cluster, and A of the n
-    instances of the dataset, its deviation is ``|a n - A m| / m / n``. For n up to 9 * 10^7, the numerator is exact in double
-    precision.
+    Deviations that are equal in exact arithmetic are equal floats. If a group has a of the m instances of a cluster, and A of
+    the n instances of the dataset, its deviation is ``|a n - A m| / m / n``. For n up to 9 * 10^7, the numerator is exact in
+    double precision.
     """
     totals, counts_by_group = np.asarray(group_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
     n = totals.sum()

@@ -327,15 +327,15 @@ def test_construction_deals_every_group_to_every_block():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_bulk_scores_are_within_the_slack(seed):
+def test_bulk_scores_are_within_the_error_bound(seed):
     clusterlets = random_clusterlets((20, 20), seed)
     if seed == 2:  # dense heaps far apart: distances differ by many orders of magnitude
         heaps = np.random.default_rng(0).integers(0, 4, 40)[:, None] * 1e3
         clusterlets = clusterlets_at((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
     search = centroid._Search(clusterlets)
     assert search.bulk_dtype is np.float32
-    # The slack is at least the bound derived in its docstring, but small enough that few partitions are scored again.
-    assert (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
+    # The error bound is at least the one derived in its docstring, but small enough that few partitions are scored again.
+    assert (4 * 40 + 12) * np.finfo(np.float32).eps < search.error_bound < 5e-5
     distances = centroid_distances(clusterlets.centroids)
     for batch in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
         if not batch.size:
@@ -343,7 +343,7 @@ def test_bulk_scores_are_within_the_slack(seed):
         bulk_silhouettes, bulk_deviations = search._bulk_scores(batch)
         partitions = batch.T.astype(int)
         silhouettes = [centroid_silhouette(distances, labels) for labels in partitions]
-        assert np.abs(bulk_silhouettes - silhouettes).max() < search.slack / 2
+        assert np.abs(bulk_silhouettes - silhouettes).max() < search.error_bound / 2
         deviations = [
             max(float(naive_deviation(clusterlets, np.flatnonzero(labels == b))) for b in set(labels)) for labels in partitions
         ]
@@ -362,7 +362,7 @@ def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_siz
 
     def perturbed_scores(self, labels):
         silhouettes, deviations = bulk_scores(self, labels)
-        return silhouettes + noise.uniform(-0.5, 0.5, len(silhouettes)) * self.slack, deviations
+        return silhouettes + noise.uniform(-0.5, 0.5, len(silhouettes)) * self.error_bound, deviations
 
     monkeypatch.setattr(centroid._Search, "_bulk_scores", perturbed_scores)
     limit_batches(monkeypatch, n_merged, n_labels)
@@ -375,10 +375,10 @@ def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_siz
 def test_only_truly_beaten_partitions_are_dropped():
     search = centroid._Search(random_clusterlets((5, 5), 0))
     rng = np.random.default_rng(0)
-    true_silhouettes, deviation = rng.integers(0, 40, 600) * search.slack / 4, rng.integers(0, 30, 600) / 30
-    silhouettes = np.array([2.0, 8.0]) * search.slack
+    true_silhouettes, deviation = rng.integers(0, 40, 600) * search.error_bound / 4, rng.integers(0, 30, 600) / 30
+    silhouettes = np.array([2.0, 8.0]) * search.error_bound
     front = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
-    bulk_silhouettes = true_silhouettes + rng.uniform(-1, 1, 600) * search.slack
+    bulk_silhouettes = true_silhouettes + rng.uniform(-1, 1, 600) * search.error_bound
     beaten = search._certainly_beaten(front, bulk_silhouettes, deviation)
     is_as_fair = np.append(deviation, front.deviation) <= deviation[:, None]
     has_higher_silhouette = np.append(true_silhouettes, front.silhouette) > true_silhouettes[:, None]

@@ -16,12 +16,12 @@ from clusterlets.algorithms import compiled as module
 def twice(x):
     return 2 * x
 
-for_signature = module._for_signature
+compile_for = module._compile_for
 def report(dispatcher, signature):
-    code = for_signature(dispatcher, signature)
+    code = compile_for(dispatcher, signature)
     print("loaded" if dispatcher.stats.cache_hits else "compiled", end=" ")
     return code
-module._for_signature = report
+module._compile_for = report
 
 if __name__ == "__main__":
     {before}

@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from clusterlets import methods
 from clusterlets.algorithms import fairlets as module
-from clusterlets.algorithms.fairlets import cheapest_stars, fairlet_decomposition
+from clusterlets.algorithms.fairlets import cheapest_reds, fairlet_decomposition
 from clusterlets.algorithms.tree_fairlets import tree_fairlets
 from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import ClusterletsError
@@ -70,7 +70,7 @@ def test_fairlets_are_as_cheap_as_an_optimal_assignment(seed, n_reds, n_more_blu
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "NEIGHBOURS", n_neighbours)
         patch.setattr(module, "MAX_PAIRS", 0 if use_auction else 10**9)
-        assigned_reds = cheapest_stars(reds, blues)
+        assigned_reds = cheapest_reds(reds, blues)
     blues_per_red = np.bincount(assigned_reds, minlength=n_reds)
     assert blues_per_red.min() >= len(blues) // n_reds and blues_per_red.max() <= -(-len(blues) // n_reds)
     largest_cost = (np.ptp(np.vstack([reds, blues]), axis=0) ** 2).sum()
@@ -84,7 +84,7 @@ def test_the_cost_is_least_with_several_tiles_and_many_equal_rows(n_reds, n_blue
     monkeypatch.setattr(module, "MAX_PAIRS", max_pairs)
     rng = np.random.default_rng(8)
     reds, blues = (rng.integers(values, size=(n, 2)).astype(float) for n in (n_reds, n_blues))
-    assert cost(reds, blues, cheapest_stars(reds, blues)) == pytest.approx(least_cost(reds, blues), rel=1e-9)
+    assert cost(reds, blues, cheapest_reds(reds, blues)) == pytest.approx(least_cost(reds, blues), rel=1e-9)
 
 
 def test_labels_with_and_without_an_auction_are_equal(monkeypatch):
@@ -92,9 +92,9 @@ def test_labels_with_and_without_an_auction_are_equal(monkeypatch):
     rng = np.random.default_rng(4)
     reds, blues = rng.normal(size=(700, 3)), rng.normal(size=(1600, 3))
     assert len(reds) * len(blues) > module.MAX_PAIRS
-    by_auction = cheapest_stars(reds, blues)
+    by_auction = cheapest_reds(reds, blues)
     monkeypatch.setattr(module, "MAX_PAIRS", 10**9)
-    assert (by_auction == cheapest_stars(reds, blues)).all()
+    assert (by_auction == cheapest_reds(reds, blues)).all()
 
 
 def test_the_fairlets_of_small_tables_equal_those_worked_out_by_hand():

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from labelled_rows import labelled_rows
 
 from clusterlets.algorithms.geometry import moments_by_label
-from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces, nearest_own_centre
+from clusterlets.algorithms.instance_labels import cluster_centres, labels_by_nearest_centre, labels_of_pieces
 
 
 def test_a_row_gets_the_nearest_of_its_own_clusters_or_the_first_of_equally_near_ones():
     """The row at 5 is nearest to the centre at 6 but not in its cluster. The row at 2 is halfway between the others."""
     X, centres = np.array([[0.0], [2.0], [5.0]]), np.array([[1.0], [3.0], [6.0]])
     members = [np.array([0, 1, 2]), np.array([0, 1, 2]), np.array([], dtype=int)]
-    assert nearest_own_centre(X, members, centres).tolist() == [0, 0, 1]
+    assert labels_by_nearest_centre(X, members, centres).tolist() == [0, 0, 1]
 
 
 @settings(max_examples=100)
