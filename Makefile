@@ -7,16 +7,16 @@
 #   make generated  renews what is generated from code: tables of the documentation, type stubs
 #   make docs       builds the documentation site into build/docs; every warning is an error
 #   make docs-links checks every external link of the documentation (needs a network)
-#   make test-slurm tests the profiles on a real SLURM, which it starts in a folder of its own (root)
+#   make test-slurm tests the profiles on a real SLURM, which it starts in a separate folder (as root)
 #   make smoke PROFILE=profiles/slurm   tries a cluster in two minutes
 #   make test-arm   tests that a tiny grid on an emulated aarch64 gives the same bytes as on x86-64 (Debian)
-#   make data       fetches and prepares what config.yaml names, and lists it
+#   make data       fetches, prepares and lists the datasets of config.yaml
 #   make check-data checks whether every public address still serves the known data
 #   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
-#   make extended   adds forty further seeds, and varies each choice that the paper leaves open; EXCLUDE too
-#   make as-published   runs the paper's grid also as the authors' published code does; EXCLUDE too
+#   make extended   adds forty more seeds, and varies each choice that the paper leaves open; EXCLUDE too
+#   make as-published   also runs the paper's grid as the authors' published code does; EXCLUDE too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts the runs that equal our variants
-#   make field      runs every method on ten datasets and six further groups, about an hour; EXCLUDE too
+#   make field      runs every method on ten datasets and six other choices of their groups, about an hour; EXCLUDE too
 #   make field-demo runs every method on bundled datasets, minutes
 #   make verify     checks that the results are what their manifest says, byte for byte
 #   make archive    packs the finished run in RESULTS=results as a Workflow Run RO-Crate, ready to deposit;
@@ -159,14 +159,14 @@ as-published: data
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/as_published.yaml
 	@cat results/as_published.md
 
-# The authors' package has our import name and a different licence, so it has an environment of its own.
+# The authors' package has our import name and a different licence, so it gets a separate environment.
 AUTHORS := $(VENV)/authors
 authors: $(READY)
 	@test -x $(AUTHORS)/bin/python || $(VENV)/bin/python -m venv $(AUTHORS)
 	@$(call install,$(AUTHORS)/bin/python,clusterlets==0.0.3 tqdm)
 	@$(RUN) python benchmarks/authors/compare.py --peer $(AUTHORS)/bin/python --results $(RESULTS)
 
-# The variable also holds for the prerequisite "data", which then prepares the datasets of this file.
+# The variable also holds for the prerequisite "data", which then prepares the datasets of field.yaml.
 field: CONFIGFILE := --configfile workflow/configs/field.yaml
 field: data
 	@$(RUN) clusterlets datasets --config workflow/configs/field.yaml | tail -1
@@ -206,7 +206,7 @@ reference-extended: verify
 	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md reference/extended/
 	@cp $(RESULTS)/comparison_controls.csv clusterlets/paper/reported/controls.csv
 
-# generate.py writes what docs/reproduction.md says about this file.
+# generate.py writes what docs/reproduction.md says about as_published.csv.
 reference-published: $(READY)
 	@mkdir -p reference/published
 	@cp $(RESULTS)/as_published.csv reference/published/
