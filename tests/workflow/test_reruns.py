@@ -201,7 +201,7 @@ def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summar
     assert Counter(rule for rule, _ in jobs.values()) == EARLY_JOBS | summary_jobs
     dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT_JOBS}
     early_dependent = {
-        name: {rule: n for rule, n in counts.items() if rule in EARLY_JOBS} for name, counts in dependent.items()
+        name: {rule: counts[rule] for rule in EARLY_JOBS if rule in counts} for name, counts in dependent.items()
     }
     assert early_dependent == DEPENDENT_JOBS
     rules_without_figures = {"collect_runs", "recover_clusters"}
