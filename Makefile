@@ -13,10 +13,10 @@
 #   make data       fetches, prepares and lists the datasets of config.yaml
 #   make check-data checks whether every public address still serves the known data
 #   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
-#   make extended   adds forty more seeds, and varies each choice that the paper leaves open; EXCLUDE too
-#   make as-published   also runs the paper's grid as the authors' published code does; EXCLUDE too
+#   make extended   adds forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
+#   make as-published   also runs the paper's grid as the authors' published code does; EXCLUDE works too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts the runs that equal our variants
-#   make field      runs every method on ten datasets and six other choices of their groups, about an hour; EXCLUDE too
+#   make field      runs every method on ten datasets and six other choices of their groups, about an hour; EXCLUDE works too
 #   make field-demo runs every method on bundled datasets, minutes
 #   make verify     checks that the results are what their manifest says, byte for byte
 #   make archive    packs the finished run in RESULTS=results as a Workflow Run RO-Crate, ready to deposit;
@@ -40,8 +40,8 @@ SMOKE_SECONDS ?= 120
 
 VENV := .venv
 LINTERS := .venv-lint
-# A file marks an environment as ready. Its name contains a checksum of the files that define the environment. Their times must
-# not count, because switching branches and back must not rebuild an environment that a run is using.
+# A file marks an environment as ready. Its name contains a checksum of the files that define the environment. Make must not
+# compare their times, because switching branches and back must not rebuild an environment that a run is using.
 ready = .ready-$(shell cat $(1) | cksum | cut -d " " -f 1)
 LOCKED := $(VENV)/$(call ready,requirements.lock requirements-uv.lock)
 READY := $(VENV)/$(call ready,requirements.lock requirements-uv.lock pyproject.toml)-project
@@ -233,7 +233,7 @@ $(LOCKED):
 	    { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Setting up $(VENV): once, less than a minute"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(PIP) install --quiet --only-binary :all: --require-hashes -r requirements-uv.lock 2> /dev/null || echo "No uv: pip installs"
+	@$(PIP) install --quiet --only-binary :all: --require-hashes -r requirements-uv.lock 2> /dev/null || echo "No uv, so pip installs"
 	@$(call install,$(VENV)/bin/python,--require-hashes -r requirements.lock)
 	@touch $@
 

@@ -34,7 +34,7 @@ from clusterlets.storage import (
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empty": np.zeros((0, 4), dtype=np.uint8)}
 
 
-def test_the_bytes_of_arrays_do_not_change(tmp_path):
+def test_the_bytes_of_saved_arrays_never_change(tmp_path):
     """The bytes of numpy.savez change with the version of Python, even from 3.11.2 to 3.11.7."""
     save_arrays(tmp_path / "x.npz", ARRAYS)
     digest = hashlib.sha256((tmp_path / "x.npz").read_bytes()).hexdigest()

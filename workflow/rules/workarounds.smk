@@ -36,5 +36,5 @@ if workflow.is_main_process:
     # A killed run (kill -9, a power cut) leaves locks that name no owner, and the next run is refused until they are removed.
     # The returned file must stay open. Its own lock shows that this run is alive.
     KERNEL_LOCK = remove_locks(Path(".snakemake"))
-    # This is not in onerror, because on a full disk Snakemake itself ends before it gets there.
+    # This is not in onerror, because on a full disk Snakemake itself ends before it runs onerror.
     atexit.register(lambda: print(*disk_warnings({".", OUT}), sep="", end="", file=sys.stderr))

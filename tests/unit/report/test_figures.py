@@ -103,7 +103,7 @@ def test_a_heat_map_does_not_show_a_small_number_as_zero(runs):
 
 
 def test_the_heat_maps_show_frac_and_the_controls_by_k(runs):
-    axes = heatmaps.draw(runs).axes[11]
+    axes = heatmaps.draw(runs).axes[11]  # the last panel of the second row
     labels = [label.get_text() for label in axes.get_xticklabels()]
     assert labels == ["FRAC (fair)", "FRAC (nearest)", "k-means", "random"]
     random_runs = runs[(runs["method"] == "random") & (runs["k"] == 10)]
