@@ -1,4 +1,4 @@
-# Everything from a bare machine: Python 3.11 or newer, make and a package index.
+# Every task of the project. A machine needs only Python 3.11 or newer, make and a package index.
 #   make demo       runs the whole workflow on bundled datasets, minutes
 #   make test       runs every unit, property and fault test, and one small grid; minutes
 #   make test-slow  runs the other tests, such as those in a browser; each fuzz test searches for FUZZ=5 seconds
@@ -11,7 +11,7 @@
 #   make smoke PROFILE=profiles/slurm   tries a cluster in two minutes
 #   make test-arm   tests that a tiny grid on an emulated aarch64 gives the same bytes as on x86-64 (Debian)
 #   make data       fetches, prepares and lists the datasets of config.yaml
-#   make check-data checks whether every public address still serves the known data
+#   make check-data checks whether every public address still serves the expected data
 #   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
 #   make extended   adds forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
 #   make as-published   also runs the paper's grid as the authors' published code does; EXCLUDE works too
@@ -212,7 +212,7 @@ reference-published: $(READY)
 	@cp $(RESULTS)/as_published.csv reference/published/
 	@$(RUN) python docs/generate.py
 
-# A test compares docs/field.md with these tables.
+# A test compares docs/field.md with the committed tables.
 reference-field: $(READY)
 	@$(RUN) clusterlets verify --results results/field
 	@mkdir -p reference/field

@@ -70,7 +70,7 @@ def violations(module, source):
 def reason_against_import(module, name):
     """Why the module must not import the name, or an empty string."""
     if name.startswith("."):
-        return "write the whole name, because fingerprints do not follow relative imports"
+        return "write the full name, because fingerprints do not follow relative imports"
     if name.split(".")[0] == "snakemake":
         return "a rule calls the package, never the other way"
     if not (module.startswith("clusterlets.") and name.startswith("clusterlets.")):

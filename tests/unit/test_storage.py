@@ -211,7 +211,7 @@ def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, fo
 
 
 def test_a_damaged_file_is_also_removed_from_the_cache(tmp_path):
-    """Snakemake's cache holds the file, and the results link to it. Left there, it would be restored in the next run."""
+    """Snakemake's cache holds the file, and the results link to it. If it stayed there, the next run would restore it."""
     cached, link = tmp_path / "cache" / "1f.npz", tmp_path / "results.npz"
     save_arrays(link, {"a": np.arange(3)})
     cached.parent.mkdir()

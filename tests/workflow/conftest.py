@@ -1,4 +1,4 @@
-"""Runs of the real workflow, each in a folder of its own."""
+"""Runs of the real workflow, each in a separate folder."""
 
 import csv
 import fcntl

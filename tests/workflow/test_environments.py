@@ -95,11 +95,11 @@ def deployed(tmp_path_factory, workflow_in):
     """A run with the profile for conda, the folder of each environment, and how often each folder was activated."""
     workflow = workflow_in(tmp_path_factory.mktemp("deployed"))
     table = {"age": [*range(20, 80)], "hours": [1, 2, 3, 4] * 15, "sex": ["woman", "man", "man"] * 20}
-    pyarrow.parquet.write_table(pyarrow.table(table), workflow.folder / "own.parquet")
+    pyarrow.parquet.write_table(pyarrow.table(table), workflow.folder / "people.parquet")
     stand_in = tmp_path_factory.mktemp("conda")
     activations = stand_in_conda.install(stand_in)
     environment = {"PATH": os.pathsep.join([str(stand_in / "bin"), os.environ["PATH"]])}
-    entries = ["iris", {"name": "own", "path": "own.parquet", "sensitive": "sex"}]
+    entries = ["iris", {"name": "people", "path": "people.parquet", "sensitive": "sex"}]
     config = {"datasets": entries, "k": [2], "methods": ["C", "G-B", "FRAC", "random"]}  # few jobs, but every rule
     run = workflow.run("--profile", str(ROOT / "profiles" / "conda"), config=config, environment=environment)
     assert run.status == 0, run.output

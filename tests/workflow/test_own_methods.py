@@ -81,10 +81,7 @@ def documented_source():
 
 
 class Grids:
-    """Runs of the grid: first without the documented method, then a dry run with it, then with it and more methods.
-
-    Some of these methods are faulty.
-    """
+    """Runs of the grid: without the documented method, then a dry run with it, then with it and others, some of them faulty."""
 
     def __init__(self, workflow):
         self.workflow, self.results = workflow, workflow.folder / "results" / "tiny"

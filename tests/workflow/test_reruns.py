@@ -42,7 +42,7 @@ class Checkout:
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     def change(self, *files):
-        """Change the code of these files, but not its results."""
+        """Change the code of these files, but not what it computes."""
         for file in files:
             with open(self.root / file, "a", encoding="utf-8") as module:
                 module.write("\nCHANGED = True\n")
