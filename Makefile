@@ -1,4 +1,4 @@
-# Everything from a bare machine: Python 3.11 or newer, make and a package index.
+# Every task of the project. A machine needs only Python 3.11 or newer, make and a package index.
 #   make demo       runs the whole workflow on bundled datasets, minutes
 #   make test       runs every unit, property and fault test, and one small grid; minutes
 #   make test-slow  runs the other tests, such as those in a browser; each fuzz test searches for FUZZ=5 seconds
@@ -7,16 +7,16 @@
 #   make generated  renews what is generated from code: tables of the documentation, type stubs
 #   make docs       builds the documentation site into build/docs; every warning is an error
 #   make docs-links checks every external link of the documentation (needs a network)
-#   make test-slurm tests the profiles on a real SLURM, which it starts in a folder of its own (root)
+#   make test-slurm tests the profiles on a real SLURM, which it starts in a separate folder (as root)
 #   make smoke PROFILE=profiles/slurm   tries a cluster in two minutes
 #   make test-arm   tests that a tiny grid on an emulated aarch64 gives the same bytes as on x86-64 (Debian)
-#   make data       fetches and prepares what config.yaml names, and lists it
-#   make check-data checks whether every public address still serves the known data
+#   make data       fetches, prepares and lists the datasets of config.yaml
+#   make check-data checks whether every public address still serves the expected data
 #   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
-#   make extended   adds forty further seeds, and varies each choice that the paper leaves open; EXCLUDE too
-#   make as-published   runs the paper's grid also as the authors' published code does; EXCLUDE too
+#   make extended   adds forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
+#   make as-published   also runs the paper's grid as the authors' published code does; EXCLUDE works too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts the runs that equal our variants
-#   make field      runs every method on ten datasets and six further groups, about an hour; EXCLUDE too
+#   make field      runs every method on ten datasets and six other choices of their groups, about an hour; EXCLUDE works too
 #   make field-demo runs every method on bundled datasets, minutes
 #   make verify     checks that the results are what their manifest says, byte for byte
 #   make archive    packs the finished run in RESULTS=results as a Workflow Run RO-Crate, ready to deposit;
@@ -40,8 +40,8 @@ SMOKE_SECONDS ?= 120
 
 VENV := .venv
 LINTERS := .venv-lint
-# A file marks an environment as ready. Its name contains a checksum of the files that define the environment. Their times must
-# not count, because switching branches and back must not rebuild an environment that a run is using.
+# A file marks an environment as ready. Its name contains a checksum of the files that define the environment. Make must not
+# compare their times, because switching branches and back must not rebuild an environment that a run is using.
 ready = .ready-$(shell cat $(1) | cksum | cut -d " " -f 1)
 LOCKED := $(VENV)/$(call ready,requirements.lock requirements-uv.lock)
 READY := $(VENV)/$(call ready,requirements.lock requirements-uv.lock pyproject.toml)-project
@@ -159,14 +159,14 @@ as-published: data
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/as_published.yaml
 	@cat results/as_published.md
 
-# The authors' package has our import name and a different licence, so it has an environment of its own.
+# The authors' package has our import name and a different licence, so it gets a separate environment.
 AUTHORS := $(VENV)/authors
 authors: $(READY)
 	@test -x $(AUTHORS)/bin/python || $(VENV)/bin/python -m venv $(AUTHORS)
 	@$(call install,$(AUTHORS)/bin/python,clusterlets==0.0.3 tqdm)
 	@$(RUN) python benchmarks/authors/compare.py --peer $(AUTHORS)/bin/python --results $(RESULTS)
 
-# The variable also holds for the prerequisite "data", which then prepares the datasets of this file.
+# The variable also holds for the prerequisite "data", which then prepares the datasets of field.yaml.
 field: CONFIGFILE := --configfile workflow/configs/field.yaml
 field: data
 	@$(RUN) clusterlets datasets --config workflow/configs/field.yaml | tail -1
@@ -206,13 +206,13 @@ reference-extended: verify
 	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md reference/extended/
 	@cp $(RESULTS)/comparison_controls.csv clusterlets/paper/reported/controls.csv
 
-# generate.py writes what docs/reproduction.md says about this file.
+# generate.py writes what docs/reproduction.md says about as_published.csv.
 reference-published: $(READY)
 	@mkdir -p reference/published
 	@cp $(RESULTS)/as_published.csv reference/published/
 	@$(RUN) python docs/generate.py
 
-# A test compares docs/field.md with these tables.
+# A test compares docs/field.md with the committed tables.
 reference-field: $(READY)
 	@$(RUN) clusterlets verify --results results/field
 	@mkdir -p reference/field
@@ -233,7 +233,7 @@ $(LOCKED):
 	    { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Setting up $(VENV): once, less than a minute"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(PIP) install --quiet --only-binary :all: --require-hashes -r requirements-uv.lock 2> /dev/null || echo "No uv: pip installs"
+	@$(PIP) install --quiet --only-binary :all: --require-hashes -r requirements-uv.lock 2> /dev/null || echo "No uv: using pip"
 	@$(call install,$(VENV)/bin/python,--require-hashes -r requirements.lock)
 	@touch $@
 

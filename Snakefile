@@ -49,8 +49,8 @@ rule all:
         MANIFEST,
 
 
-# This rule has no output, so it prints its table at every call. Its log is not named "*.log", because the accounts of jobs are
-# read from all files of that name.
+# This rule has no output, so it prints its table whenever it is requested. Its log does not end in ".log", because the accounts
+# count the jobs of all logs that do.
 rule data:
     input:
         [prepared_path("npz", OUT, dataset) for dataset in config["datasets"]],

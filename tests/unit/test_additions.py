@@ -38,7 +38,7 @@ class Striped(Method):
         return kmeans_labels(X, n_clusters, random_state)
 
     class Estimator:
-        """What this estimator has beside the attributes of all estimators.
+        """What this estimator has besides the attributes of all estimators.
 
         Attributes
         ----------
@@ -168,9 +168,9 @@ print(json.dumps([run, fairness_report(X, labels, groups), html], default=str))
 
 
 def test_the_results_have_the_scores_and_the_report_explains_them_and_shows_the_figure(checkout):
-    row, fairness_report, html = json.loads(run(checkout, "-c", SCORE_AND_REPORT))
+    row, report, html = json.loads(run(checkout, "-c", SCORE_AND_REPORT))
     for name in SCORE_NAMES:
-        assert float(row[name]) == fairness_report[name] == 12
+        assert float(row[name]) == report[name] == 12
         assert name in html
     assert 'id="figure-stripes"' in html
     assert "All of them." in html
@@ -196,5 +196,6 @@ def test_the_parameters_of_the_new_method_are_options_of_the_command(checkout):
 
 
 def test_the_registry_tests_pass_with_the_additions(checkout):
+    # Words in the names of the tests, and in the ids of their parameters, that concern the additions.
     keywords = "striped or Striped or every or registry or generated or streams or itself or better_clustering or stored_scores"
     run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", *REGISTRY_TESTS, "-k", keywords)

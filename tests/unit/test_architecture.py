@@ -30,7 +30,7 @@ LAYERS = (
     "extras",
     "errors",
 )
-# The parts, or single modules of them, that each part may import beside itself and the module installation.
+# The parts, or single modules of them, that each part may import besides itself and the module installation.
 ALLOWED = {
     **{part: LAYERS[index + 1 :] for index, part in enumerate(LAYERS)},
     "__init__": (),
@@ -70,7 +70,7 @@ def violations(module, source):
 def reason_against_import(module, name):
     """Why the module must not import the name, or an empty string."""
     if name.startswith("."):
-        return "write the whole name, because fingerprints do not follow relative imports"
+        return "write the full name, because fingerprints do not follow relative imports"
     if name.split(".")[0] == "snakemake":
         return "a rule calls the package, never the other way"
     if not (module.startswith("clusterlets.") and name.startswith("clusterlets.")):
@@ -219,11 +219,11 @@ def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    other_file = str(tmp_path / "other.py")
+    absolute_path = str(tmp_path / "other.py")
     part_by_file = {
         "mine: a.py": "./mine%3A%20a.py",
         "folder/mine: a.py": "./folder/mine%3A%20a.py",
-        other_file: other_file,
+        absolute_path: absolute_path,
     }
     for file in part_by_file:
         Path(file).write_text("x = 1")

@@ -36,7 +36,7 @@ def fit(name):
 
 
 def keeps_guarantee(name, women, men, all_women, all_men):
-    """Whether a cluster of so many women and men, out of all women and all men, keeps the guarantee of the estimator."""
+    """Whether a cluster with these numbers of women and men, out of all women and men, keeps the estimator's guarantee."""
     size = women + men
     if name == "fair-limit":
         return abs(Fraction(women, size) - SHARE_OF_WOMEN) <= Fraction(5, 100)
@@ -46,9 +46,9 @@ def keeps_guarantee(name, women, men, all_women, all_men):
         return Fraction(4, 5) <= Fraction(women, men) / (SHARE_OF_WOMEN / (1 - SHARE_OF_WOMEN)) <= Fraction(5, 4)
     if name == "FRAC":
         return women >= Fraction(all_women, 5) and men >= Fraction(all_men, 5)
-    one_less_delta = Fraction(4, 5)  # the other methods promise their delta up to one instance of each group
+    factor = Fraction(4, 5)  # 1 - delta; the other methods promise their delta up to one instance of each group
     return all(
-        size * share * one_less_delta - 1 < count < size * share / one_less_delta + 1
+        size * share * factor - 1 < count < size * share / factor + 1
         for share, count in ((SHARE_OF_WOMEN, women), (1 - SHARE_OF_WOMEN, men))
     )
 
@@ -69,7 +69,7 @@ def test_old_and_new_rows_together_keep_the_guarantee(name):
 
 
 @pytest.mark.parametrize("name", ["fair-limit", "shares"])
-def test_a_few_new_rows_get_the_cheapest_labels_within_the_limits(name):
+def test_the_labels_of_a_few_new_rows_are_nearly_the_cheapest_within_the_limits(name):
     model = fit(name)
     rows, sex = X[N : N + 5], SEX[N : N + 5]
     costs = ((rows[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
@@ -228,7 +228,7 @@ def test_the_commands_save_a_clustering_and_assign_rows_to_it(people, run):
     assert np.sum(json.loads(Path("people.json").read_text())["counts"]) == N + N_NEW
 
 
-def test_the_command_assigns_a_single_row_and_so_a_single_group(people, run):
+def test_the_command_assigns_a_single_row_which_has_a_single_group(people, run):
     assert run(*SAVE_COMMAND)[0] == 0
     people.iloc[:1].to_csv("new.csv", index=False)
     status, output, _ = run("assign", "people.json", "new.csv")
@@ -266,7 +266,7 @@ def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(
     "command", [("assign", "people.json", "new.csv"), SAVE_COMMAND, ("tune", "old.csv", "--sensitive", "sex")]
 )
 def test_identifiers_that_cannot_be_kept_are_refused(people, run, monkeypatch, command):
-    monkeypatch.setattr("clusterlets.tuning.tune", None)
+    monkeypatch.setattr("clusterlets.tuning.tune", None)  # the command must fail before it tunes
     assert run(*SAVE_COMMAND)[0] == 0
     status, _, error = run(*command, "--id", "person")
     assert status == 1 and "has no column 'person', which --id names" in error
@@ -280,21 +280,21 @@ def options_in(text):
 
 @pytest.mark.parametrize("command", [("assign", "people.json", "new.csv"), ("cluster", "old.csv", "--sensitive", "sex")])
 @pytest.mark.parametrize(
-    ("cell", "given", "status"),
+    ("cell", "options", "status"),
     [("", [], 1), ("", ["--drop-missing"], 0), ("3,5", [], 1), ("3,5", ["--drop-missing"], 1)],
 )
-def test_an_error_advises_only_options_that_the_command_has_and_that_were_not_given(people, run, command, cell, given, status):
+def test_an_error_advises_only_options_that_exist_and_are_not_given(people, run, command, cell, options, status):
     assert run(*SAVE_COMMAND)[0] == 0
     for name in ("old.csv", "new.csv"):
         table = pd.read_csv(name).astype({"pay": object})
         table.loc[3, "pay"] = cell
         table.to_csv(name, index=False)
-    actual_status, _, error = run(*command, *given)
+    actual_status, _, error = run(*command, *options)
     assert actual_status == status
-    assert options_in(error) <= options_in(run(command[0], "--help")[1]) - set(given)
+    assert options_in(error) <= options_in(run(command[0], "--help")[1]) - set(options)
 
 
-def test_a_clustering_saved_in_python_knows_the_numbers_and_booleans_of_a_file_as_groups(people, run):
+def test_groups_that_are_numbers_or_booleans_in_python_are_recognised_in_a_csv_file(people, run):
     groups = pd.DataFrame({"born": np.arange(N) % 2 + 1990, "new": np.arange(N) % 3 == 0})
     model = FairLimit(K, max_deviation=0.1, random_state=0).fit(people[["age", "pay"]][:N], sensitive_features=groups)
     model.saved().save("people.json")

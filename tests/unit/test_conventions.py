@@ -56,11 +56,11 @@ WITH_TEXT = X.assign(pay="nurse")
 )
 def test_the_error_for_a_column_of_text_names_the_column(table, name):
     saved = FairLimit(3, max_deviation=0.1, random_state=0).fit(X, sensitive_features=SEX).saved()
-    for use in (
+    for call in (
         lambda: FRAC(3).fit(table, sensitive_features=SEX),
         lambda: tune(table, sensitive_features=SEX, n_clusters=3),
         lambda: fairness_report(table, SEX, SEX),
         lambda: saved.assign(table, SEX),
     ):
         with pytest.raises(InvalidInput, match=f"X: column {name} holds the text 'nurse'"):
-            use()
+            call()

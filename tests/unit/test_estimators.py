@@ -45,7 +45,7 @@ from clusterlets.estimators.method import estimator_of
 
 
 class AlternatingGroups:
-    """Puts the rows into two groups in turn if ``fit`` gets no groups: scikit-learn's checks pass none."""
+    """Puts the rows into two groups in turn if ``fit`` gets no groups, as in scikit-learn's checks."""
 
     def fit(self, X, y=None, *, sensitive_features=None):
         if sensitive_features is None:
@@ -63,10 +63,10 @@ def with_alternating_groups(base):
 
 
 ESTIMATORS = sorted(NAMED.values(), key=lambda estimator: estimator.__name__)
-# Fewer evaluations shorten the checks. Their tables of ten rows can keep a limit of 1.
+# Fewer evaluations shorten the checks. A deviation of 1 allows every clustering, also of the checks' tables of ten rows.
 CHECK_SETTINGS = {"n_evaluations": 20, "max_deviation": 1}
 EXPECTED_FAILURES = {
-    "check_transformer_n_iter": "it requires n_iter_ of every estimator with max_iter, and this method returns labels alone",
+    "check_transformer_n_iter": "it requires n_iter_ of every estimator with max_iter, and this method returns only labels",
 }
 
 
@@ -93,14 +93,14 @@ CHECKED = list(checked_estimators())
 @pytest.mark.parametrize(("estimator", "expected_failures"), CHECKED, ids=[repr(estimator) for estimator, _ in CHECKED])
 def test_scikit_learns_checks_pass_except_the_expected_failures(estimator, expected_failures):
     results = check_estimator(estimator, expected_failed_checks=expected_failures, on_fail=None, on_skip=None)
-    assert len(results) > 40
+    assert len(results) > 40  # the checks did run
     assert [result for result in results if result["status"] not in ("passed", "xfail")] == []
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected_failures)
 
 
 @pytest.fixture(scope="module")
 def people():
-    """Features, sex and one of three groups, of 240 people in three towns."""
+    """Features of 240 people in three towns, their sex, and a random one of three groups for each."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(240, 2)) + np.repeat([[0, 0], [8, 0], [0, 8]], 80, axis=0)
     sex = np.where(rng.random(240) < 0.3, "female", "male")
@@ -212,7 +212,7 @@ class WithUnnamedParameters(methods.Method):
         (WithUnnamedParameters, "open: fit must"),
     ],
 )
-def test_a_method_whose_parameters_no_estimator_can_take_is_refused(method, message):
+def test_a_method_whose_parameters_an_estimator_cannot_have_is_refused(method, message):
     with pytest.raises(TypeError, match=message):
         estimator_of(method, __name__)
 
@@ -261,7 +261,7 @@ def test_an_estimator_handles_three_groups_or_refuses_them(people, estimator):
 
 
 def another_value(parameter):
-    """An allowed value other than the default."""
+    """An allowed value other than the default (60 for a whole number whose default is a word)."""
     if isinstance(parameter, methods.Choice):
         return next(choice for choice in parameter.choices if choice != parameter.default)
     if isinstance(parameter, methods.Integer):
@@ -284,7 +284,7 @@ def test_every_parameter_reaches_the_method(people, estimator, name):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_only_fewer_clusters_than_requested_give_a_warning(estimator):
+def test_a_warning_is_given_only_if_there_are_fewer_clusters_than_requested(estimator):
     """The table has two distinct rows, each twice in each group. Methods that may separate equal rows find three clusters."""
     X, groups = np.repeat([[0.0], [9.0]], 4, axis=0), np.arange(8) % 2
     with warnings.catch_warnings(record=True) as caught:
@@ -314,13 +314,13 @@ def test_a_tree_has_its_nodes_as_arrays_and_as_text(people, fitted_tree):
     assert "feature_0" in ScaffTree(4).fit(X, sensitive_features=sex).export_text()
 
 
-def test_the_text_of_a_tree_can_have_other_names_and_fewer_decimals(people, fitted_tree):
+def test_the_names_of_features_and_the_decimals_in_the_text_of_a_tree_can_be_chosen(people, fitted_tree):
     X, sex, _ = people
     _, tree = scaff_tree(X, codes(sex), 4, np.random.default_rng(3))
     assert fitted_tree.export_text(["x", "y"], decimals=0) == tree.text(["x", "y"], 0)
 
 
-def test_the_text_of_a_tree_is_refused_with_the_reason(fitted_tree):
+def test_export_text_refuses_bad_arguments_and_a_tree_that_is_not_fitted(fitted_tree):
     with pytest.raises(InvalidInput, match="1 feature_names for 2 features"):
         fitted_tree.export_text(["x"])
     with pytest.raises(InvalidInput, match="decimals=-1 must be"):
@@ -493,12 +493,13 @@ def test_a_report_agrees_with_scores_computed_by_hand():
     assert report["delta_min"] == pytest.approx(0.2)
     assert report["additive_violation"] == 1
     assert report["weighted_deviation"] == pytest.approx((2 * deviations[0] + 3 * deviations[1]) / 5)
-    divergence = 0.6 * np.log(0.6 / 0.5) + 0.4 * np.log(0.4 / 0.5) + 0.6 * np.log(0.6 * 1.5) + 0.4 * np.log(0.4 * 3)
+    divergence = 0.6 * np.log(0.6 / 0.5) + 0.4 * np.log(0.4 / 0.5) + 0.6 * np.log(0.6 / (2 / 3)) + 0.4 * np.log(0.4 / (1 / 3))
     assert report["vfc_error"] == pytest.approx(divergence)
     mean = 34 / 3  # of the second cluster
     assert report["social_cost"] == pytest.approx((1.5**2 + (14 - mean) ** 2) / 2)
     assert report["kmedian_cost"] == pytest.approx(3 + 2 * (14 - mean))
     assert report["kcenter_cost"] == pytest.approx(14 - mean)
+    # 1 - a / b, with the mean distances a to the rest of the row's cluster, and b to the other cluster.
     silhouettes = [1 - 3 / mean, 1 - 3 / (mean - 3), 1 - 2 / 8.5, 1 - 2 / 8.5, 1 - 4 / 12.5]
     assert report["silhouette"] == pytest.approx(np.mean(silhouettes))
     assert report["silhouette_error"] == 0
@@ -527,16 +528,16 @@ def test_the_price_of_fairness_is_undefined_without_a_cost_or_a_positive_referen
     X, sex = [[0.0], [0.0], [9.0], [9.0]], list("abab")
     overlapping = np.array([[1, 0], [1, 1], [0, 1], [0, 1]], dtype=bool)
     assert np.isnan(fairness_report(X, overlapping, sex, reference_cost=reference_cost)["price_of_fairness"])
-    priced = fairness_report(X, [0, 0, 0, 1], sex, reference_cost=reference_cost)["price_of_fairness"]
+    price = fairness_report(X, [0, 0, 0, 1], sex, reference_cost=reference_cost)["price_of_fairness"]
     # The three rows at 0, 0 and 9 are 3, 3 and 6 from their mean.
-    assert priced == 54 / 2 if reference_cost else np.isnan(priced)
+    assert price == 54 / 2 if reference_cost else np.isnan(price)
 
 
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_a_report_of_overlapping_clusters_agrees_with_scores_computed_by_hand(form):
+@pytest.mark.parametrize("array_type", [np.asarray, csr_array])
+def test_a_report_of_overlapping_clusters_agrees_with_scores_computed_by_hand(array_type):
     """Two clusters on a line, at 0, 3 and at 3, 10, 10, 14, share the row at 3. The empty cluster 1 does not count."""
     X, sex = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab")
-    memberships = form(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
+    memberships = array_type(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
     report = fairness_report(X, memberships, sex)
     assert (report["overlap"], report["n_clusters"], report["largest"]) == (0.2, 2, 4)
     assert report["deviation_mean"] == pytest.approx(0.1)
@@ -544,9 +545,9 @@ def test_a_report_of_overlapping_clusters_agrees_with_scores_computed_by_hand(fo
     assert np.isnan(report["kmeans_cost"])
     assert report["delta_min"] == pytest.approx(1 - 0.4 / 0.5)
     assert report["weighted_deviation"] == pytest.approx(0.1)
-    in_nearest_clusters = fairness_report(X, [0, 0, 1, 1, 1], sex)  # the row at 3 is nearer to the mean 1.5 than to 9.25
+    nearest_report = fairness_report(X, [0, 0, 1, 1, 1], sex)  # the row at 3 is nearer to the mean 1.5 than to 9.25
     for name in ("silhouette", "silhouette_of_groups"):
-        assert report[name] == in_nearest_clusters[name]
+        assert report[name] == nearest_report[name]
     assert report["kcenter_cost"] == 14 - 9.25
     assert report["kmedian_cost"] == 3 + 2 * 0.75 + 4.75
     composition = cluster_composition(memberships, sex)
@@ -580,14 +581,14 @@ def test_a_report_agrees_with_the_full_distance_matrix_and_scikit_learn(people, 
     assert report["overlap"] > 0 or matcher == "G-B"
     deviations = [abs((sex[members] == "male").mean() - (sex == "male").mean()) for members in memberships.T]
     assert report["deviation_mean"] == pytest.approx(np.mean(deviations), abs=1e-12)
-    to_centre = np.linalg.norm(X - fitted.cluster_centers_[fitted.labels_], axis=1)
-    assert report["kmedian_cost"] == pytest.approx(to_centre.sum())
-    assert report["kcenter_cost"] == pytest.approx(to_centre.max())
-    assert report["social_cost"] == pytest.approx(max(np.square(to_centre[sex == value]).mean() for value in set(sex)))
+    centre_distances = np.linalg.norm(X - fitted.cluster_centers_[fitted.labels_], axis=1)
+    assert report["kmedian_cost"] == pytest.approx(centre_distances.sum())
+    assert report["kcenter_cost"] == pytest.approx(centre_distances.max())
+    assert report["social_cost"] == pytest.approx(max(np.square(centre_distances[sex == value]).mean() for value in set(sex)))
     assert report["silhouette"] == pytest.approx(silhouette_score(X, fitted.labels_))
 
 
-def test_silhouettes_of_many_rows_are_sampled_with_their_error():
+def test_silhouettes_of_many_rows_are_estimated_from_a_sample_with_an_error():
     rng = np.random.default_rng(0)
     X, labels, groups = rng.normal(size=(10_001, 2)), rng.integers(3, size=10_001), rng.integers(2, size=(10_001, 2))
     sampled = fairness_report(X, labels, groups, cohesion=False)
@@ -597,7 +598,7 @@ def test_silhouettes_of_many_rows_are_sampled_with_their_error():
 
 
 @pytest.mark.parametrize("matcher", ["G-B", "B"])
-def test_cohesion_of_many_rows_is_sampled_with_its_error(monkeypatch, matcher):
+def test_cohesion_of_many_rows_is_estimated_from_a_sample_with_an_error(monkeypatch, matcher):
     rng = np.random.default_rng(0)
     X, sex = rng.normal(size=(4000, 2)), rng.integers(2, size=4000)
     clustering = ClusterletClustering(2, matcher=matcher, random_state=1).fit(X, sensitive_features=sex).memberships_
@@ -659,9 +660,9 @@ def test_features_that_would_overflow_are_refused():
     X, groups = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
     clusterlets = ClusterletClustering(2).fit(X, sensitive_features=groups)
     frac = FRAC(2).fit(X, sensitive_features=groups)
-    for use in (clusterlets.predict, frac.predict, lambda X: fairness_report(X, groups, groups)):
+    for function in (clusterlets.predict, frac.predict, lambda X: fairness_report(X, groups, groups)):
         with pytest.raises(InvalidInput, match="feature 0 holds 3e"):
-            use(X * 1e150)
+            function(X * 1e150)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_an_example_prints_the_output_that_its_page_shows(page, capsys):
     for example, expected in examples:
         exec(example, {})
         output = capsys.readouterr().out
-        assert output == expected if expected else output
+        assert output and expected in ("", output)
 
 
 @pytest.mark.parametrize("example", GALLERY, ids=lambda path: path.stem)

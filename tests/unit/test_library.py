@@ -17,7 +17,7 @@ from clusterlets.metrics.table import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# The module of each distribution that has another name than its module.
+# The module of each distribution whose name differs from that of its module.
 MODULES = {"pyyaml": "yaml", "scikit-posthocs": "scikit_posthocs", "scikit-learn": "sklearn"}
 
 
@@ -57,8 +57,8 @@ def test_each_optional_library_is_in_its_extra():
     by_extra = {extra: modules_of(requirements) for extra, requirements in PROJECT["optional-dependencies"].items()}
     assert all(module in by_extra[extra] for module, extra in extras.EXTRAS.items())
     assert not set(extras.EXTRAS) & modules_of(PROJECT["dependencies"])
-    for_users = ("tables", "data", "plots", "tune", "workflow")
-    assert set(extras.EXTRAS) == set().union(*(by_extra[extra] for extra in for_users))
+    user_extras = ("tables", "data", "plots", "tune", "workflow")
+    assert set(extras.EXTRAS) == set().union(*(by_extra[extra] for extra in user_extras))
 
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):

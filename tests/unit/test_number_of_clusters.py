@@ -39,14 +39,14 @@ def test_the_configuration_is_the_closest_and_if_tied_the_fairest(table, matcher
 
 
 @pytest.mark.parametrize("make_random_state", [lambda: 7, lambda: np.random.default_rng(1)])
-def test_the_result_equals_that_of_the_chosen_configuration_alone(make_random_state):
+def test_the_result_equals_a_fit_of_only_the_selected_configuration(make_random_state):
     X, groups = scale(CANCER[0]), CANCER[1]
     searched = ClusterletClustering(n_clusters=6, random_state=make_random_state()).fit(X, sensitive_features=groups)
     assert searched.n_clusters_ == 6
-    alone = ClusterletClustering(searched.n_clusterlets_, hops=searched.hops_, random_state=make_random_state())
-    alone.fit(X, sensitive_features=groups)
-    assert np.array_equal(alone.labels_, searched.labels_)
-    assert (alone.n_clusterlets_, alone.hops_) == (searched.n_clusterlets_, searched.hops_)
+    single = ClusterletClustering(searched.n_clusterlets_, hops=searched.hops_, random_state=make_random_state())
+    single.fit(X, sensitive_features=groups)
+    assert np.array_equal(single.labels_, searched.labels_)
+    assert (single.n_clusterlets_, single.hops_) == (searched.n_clusterlets_, searched.hops_)
 
 
 def test_a_number_of_clusters_that_is_not_reached_gives_a_warning():

@@ -94,7 +94,7 @@ def test_every_cluster_of_a_projection_has_its_own_marker(fifty_clusters):
 
 def test_the_numbers_of_the_clusters_in_a_projection_do_not_overlap(fifty_clusters):
     axes = plot_projection(*fifty_clusters)
-    assert len(axes.texts) == 40
+    assert len(axes.texts) == 40  # the largest number that is shown
     assert "the 40 largest have numbers" in axes.get_title()
     # Each number takes 5 % of the plot's width and height.
     centres = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(positions_of(axes), axis=0))

@@ -59,12 +59,12 @@ FIRST_RECORDS = [
 
 
 class Screen(io.StringIO):
-    def __init__(self, terminal):
+    def __init__(self, is_terminal):
         super().__init__()
-        self.terminal = terminal
+        self.is_terminal = is_terminal
 
     def isatty(self):
-        return self.terminal
+        return self.is_terminal
 
 
 @pytest.fixture
@@ -127,6 +127,7 @@ def test_the_line_is_cut_to_the_width_of_the_terminal(make_handler, monkeypatch)
 
 
 def test_the_line_is_cleared_while_a_job_prints(make_handler):
+    """A job without a log file prints to the terminal."""
     handler, screen = make_handler(terminal=True)
     feed(handler, [*FIRST_RECORDS, job_info(3, "data", 2.0, logs=())])
     assert screen.getvalue().endswith(CLEAR_LINE)
@@ -216,6 +217,7 @@ def test_quiet_all_shows_nothing(make_handler):
 
 
 def progress_of(planned, expected, slots=1):
+    """Progress before the first job, with the expected seconds by rule and dataset."""
     progress = Progress()
     progress.planned, progress.expected, progress.slots = Counter(planned), expected, slots
     return progress
@@ -243,14 +245,14 @@ EXPECTED_SECONDS = {"adult": 20.0, "bank": 16.0, "pima": 0.2, "iris": 0.1}
 
 def test_running_large_datasets_first_does_not_inflate_the_estimate():
     jobs = [("a", dataset, seconds * 1.1) for dataset, seconds in EXPECTED_SECONDS.items() for _ in range(10)]
-    for estimate, truth in list(simulate(jobs, {"a": EXPECTED_SECONDS}, slots=2))[2:]:
+    for estimate, truth in list(simulate(jobs, {"a": EXPECTED_SECONDS}, slots=2))[2:]:  # once both slots are busy
         assert abs(estimate - truth) < 0.15 * truth + 2.5, (estimate, truth)
 
 
 @pytest.mark.parametrize("dataset", ["adult", "pima"])
 def test_the_estimate_is_soon_right_if_all_jobs_are_on_one_dataset(dataset):
     jobs = [("a", dataset, EXPECTED_SECONDS[dataset])] * 12
-    for estimate, truth in list(simulate(jobs, {"a": EXPECTED_SECONDS}, slots=1))[15:]:
+    for estimate, truth in list(simulate(jobs, {"a": EXPECTED_SECONDS}, slots=1))[15:]:  # of 24 starts and ends
         assert abs(estimate - truth) < 0.2 * truth + 1, (estimate, truth)
 
 
@@ -295,6 +297,6 @@ def test_a_failed_job_that_succeeds_when_started_again_does_not_count_as_failed(
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1 of 1 steps, in ")
 
 
-def test_a_run_of_hours_shows_its_hours():
+def test_remaining_hours_are_shown():
     progress = progress_of({"a": 100}, {"a": {"": 300.0}}, slots=2)
     assert progress.line(0.0) == "0 % · 0/100 steps · 0:00:00 gone, about 4:10:00 left"

@@ -59,7 +59,7 @@ def test_the_clusters_of_the_fit_are_scored_if_the_rows_are_those_of_the_fit(sco
     assert np.array_equal(fitted.labels_, labels)
 
 
-def test_rows_that_were_not_fitted_are_clustered_anew():
+def test_rows_other_than_those_of_the_fit_are_clustered_by_a_new_fit():
     fitted = FRAC(4, random_state=0).fit(X[:50], sensitive_features=SEX[:50])
     refitted = clone(fitted).fit(X[50:], sensitive_features=SEX[50:])
     expected = negative_score("deviation_mean", X[50:], refitted.labels_, SEX[50:])

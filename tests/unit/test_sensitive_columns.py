@@ -65,7 +65,7 @@ def test_any_kind_of_column_gives_the_same_groups(column):
         (["a", "a\0", "b", "a"], ["a", "a\0", "b"]),
         ([[2, "x"], [1, "x"], [1, "x"], [10, "y"]], [[1, "x"], [2, "x"], [10, "y"]]),
         (
-            np.array([("f", 1), ("m", 0), ("f", 0), ("m", 0)], dtype=[("sex", "U1"), ("land", int)]),
+            np.array([("f", 1), ("m", 0), ("f", 0), ("m", 0)], dtype=[("sex", "U1"), ("country", int)]),
             [["f", 0], ["f", 1], ["m", 0]],
         ),
         (
@@ -85,8 +85,7 @@ def test_any_kind_of_column_gives_the_same_groups(column):
 def test_groups_are_the_values_in_a_fixed_order(rows, values):
     """Values that cannot be compared are sorted by type first."""
     assert encode(rows, 4)[1].tolist() == values
-    if not isinstance(rows, list | csr_array):
-        assert encode(rows[::-1], 4)[1].tolist() == values
+    assert encode(rows[::-1], 4)[1].tolist() == values
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ from clusterlets.storage import (
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empty": np.zeros((0, 4), dtype=np.uint8)}
 
 
-def test_the_bytes_of_arrays_do_not_change(tmp_path):
-    """Those of numpy.savez depend on the version of Python, such as 3.11.2 and 3.11.7."""
+def test_the_bytes_of_saved_arrays_never_change(tmp_path):
+    """The bytes of numpy.savez change with the version of Python, even from 3.11.2 to 3.11.7."""
     save_arrays(tmp_path / "x.npz", ARRAYS)
     digest = hashlib.sha256((tmp_path / "x.npz").read_bytes()).hexdigest()
     assert digest == "1896541d54d81a3495a49dd56bd6f93cd9ac7a36abcfe62382b1ee28cb615d1c"
@@ -47,10 +47,10 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path, monk
     path = tmp_path / "x.txt"
     write_text(path, "old")
 
-    def full_disk(*_):
-        raise OSError(28, "No space left on device")
+    def raise_disk_full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", full_disk)
+    monkeypatch.setattr(os, "replace", raise_disk_full)
     with pytest.raises(OSError, match="No space"):
         write_bytes(path, b"new")
     assert path.read_text() == "old"
@@ -102,7 +102,7 @@ def equal(loaded, expected):
 def test_saved_values_are_loaded_unchanged(saved_file):
     path, load, value = saved_file
     assert equal(load(path), value)
-    assert load is load_checked_text or is_intact(path)
+    assert load is load_checked_text or is_intact(path)  # is_intact needs the hash inside the file
 
 
 @pytest.mark.parametrize("arrays", [ARRAYS, {}])
@@ -111,8 +111,8 @@ def test_saved_arrays_are_loaded_unchanged(tmp_path, arrays):
     assert equal(load_arrays(tmp_path / "x.npz"), arrays)
 
 
-def with_flipped_bit(content, at, bit):
-    return content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
+def with_flipped_bit(content, index, bit):
+    return content[:index] + bytes([content[index] ^ 1 << bit]) + content[index + 1 :]
 
 
 def damaged_versions(content):
@@ -211,7 +211,7 @@ def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, fo
 
 
 def test_a_damaged_file_is_also_removed_from_the_cache(tmp_path):
-    """Snakemake's cache holds the file, and the results link to it. Left there, it would be restored in the next run."""
+    """Snakemake's cache holds the file, and the results link to it. If it stayed there, the next run would restore it."""
     cached, link = tmp_path / "cache" / "1f.npz", tmp_path / "results.npz"
     save_arrays(link, {"a": np.arange(3)})
     cached.parent.mkdir()
@@ -229,7 +229,7 @@ def test_a_damaged_file_is_also_removed_from_the_cache(tmp_path):
 @pytest.mark.parametrize(
     "content", ["a,b\n", "# a,b\n", "# seeds0-9.csv sha256 \na,b\n", "{}", '{"about": "x"}', '{"about": [1]}', "[]"]
 )
-def test_a_file_without_its_description_counts_as_damaged(tmp_path, content):
+def test_a_file_without_a_valid_description_counts_as_damaged(tmp_path, content):
     path = tmp_path / "seeds0-9.csv"
     for load in (load_arrays, load_json, load_text):
         path.write_text(content)
@@ -244,7 +244,7 @@ def test_arrays_without_a_hash_count_as_damaged(tmp_path):
         load_arrays(tmp_path / "x.npz")
 
 
-def test_arrays_with_the_hash_of_others_count_as_damaged(tmp_path):
+def test_arrays_with_the_hash_of_other_arrays_count_as_damaged(tmp_path):
     """Another program may change an array and keep the hash. The zip archive itself is then intact."""
     old_path, new_path, mixed_path = tmp_path / "old.npz", tmp_path / "new.npz", tmp_path / "mixed.npz"
     save_arrays(old_path, {"a": np.array([1.0])})
@@ -252,7 +252,7 @@ def test_arrays_with_the_hash_of_others_count_as_damaged(tmp_path):
     with zipfile.ZipFile(old_path) as old, zipfile.ZipFile(new_path) as new, zipfile.ZipFile(mixed_path, "w") as mixed:
         mixed.writestr("about.npy", old.read("about.npy"))
         mixed.writestr("a.npy", new.read("a.npy"))
-    mixed_path.replace(old_path)  # because a file also holds its path
+    mixed_path.replace(old_path)  # a file that lies elsewhere is refused for its path
     with pytest.raises(UnusableFileError, match="was damaged"):
         load_arrays(old_path)
 
@@ -270,7 +270,7 @@ def test_a_missing_file_is_named(tmp_path):
             load(tmp_path / "nowhere")
 
 
-def test_a_table_needs_no_checksum_file_but_an_empty_one_is_refused(tmp_path):
+def test_a_missing_checksum_file_is_accepted_but_an_empty_one_is_refused(tmp_path):
     write_text(tmp_path / "runs.csv", TEXT)
     check_checksum(tmp_path / "runs.csv")
     (tmp_path / "runs.csv.sha256").write_text("")

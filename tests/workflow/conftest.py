@@ -1,4 +1,4 @@
-"""Runs of the real workflow, each in a folder of its own."""
+"""Runs of the real workflow, each in a separate folder."""
 
 import csv
 import fcntl
@@ -30,7 +30,7 @@ TINY = {
 
 
 def accept_ctrl_c():
-    """Let a child process react to Ctrl-C. It would ignore Ctrl-C if a shell runs these tests in the background."""
+    """Let a child process react to Ctrl-C, which it would ignore if a shell ran these tests in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -50,7 +50,7 @@ class Workflow:
         self.root = root
 
     def copy(self, folder: Path, root: Path = ROOT) -> "Workflow":
-        """Copy the run, finished or not, to a different folder. Further runs there use the checkout in ``root``."""
+        """Copy the run, finished or not, to a different folder. Later runs there use the checkout in ``root``."""
         shutil.copytree(self.folder, folder, copy_function=shutil.copy2, symlinks=True, dirs_exist_ok=True)
         return Workflow(folder, root)
 

@@ -55,11 +55,11 @@ def create(prefix: str, file: Path) -> None:
     venv.create(prefix)
     uv = Path(sys.executable).with_name("uv")  # takes seconds where pip takes a minute
     python = ["--python", f"{prefix}/bin/python"]
-    install = [uv, "pip", "install", *python] if uv.is_file() else [sys.executable, "-m", "pip", *python, "install"]
+    command = [uv, "pip", "install", *python] if uv.is_file() else [sys.executable, "-m", "pip", *python, "install"]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
         print(locked_entries(pins(file).keys() - {"python"}), file=requirements, flush=True)
         options = ["--quiet", "--no-deps", "--require-hashes", "--requirement", requirements.name]
-        subprocess.run([*install, *options], check=True)
+        subprocess.run([*command, *options], check=True)
 
 
 def install(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The environments in envs/ have the versions of the lock, every rule names one, and each suffices for its rules."""
+"""The environments in envs/ have the versions of the lock, every rule names one, and each has all that its rules need."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ with SnakemakeApi() as api:
 
 @pytest.fixture(scope="module")
 def env_of(tmp_path_factory):
-    """By rule that runs something, the name of its environment, or None if the rule names none."""
+    """The name of the environment of each rule that runs something, or None if the rule names none."""
     command = [sys.executable, "-c", PRINT_ENVIRONMENTS, str(ROOT / "Snakefile")]
     process = subprocess.run(command, cwd=tmp_path_factory.mktemp("environments"), capture_output=True, text=True, check=True)
     return {rule: file and Path(file).stem for rule, file in json.loads(process.stdout).items()}
@@ -79,7 +79,7 @@ def channel(tmp_path_factory):
 
 
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
-def test_conda_takes_the_locked_version_of_every_library_that_a_job_checks(file, channel):
+def test_conda_selects_the_locked_version_of_every_library_that_a_job_checks(file, channel):
     """A job refuses every other version, even of a dependency, so the solver must have no choice."""
     rattler = pytest.importorskip("rattler")
     index = rattler.SparseRepoData(rattler.Channel(channel.parent.as_uri()), "noarch", str(channel))
@@ -95,11 +95,11 @@ def deployed(tmp_path_factory, workflow_in):
     """A run with the profile for conda, the folder of each environment, and how often each folder was activated."""
     workflow = workflow_in(tmp_path_factory.mktemp("deployed"))
     table = {"age": [*range(20, 80)], "hours": [1, 2, 3, 4] * 15, "sex": ["woman", "man", "man"] * 20}
-    pyarrow.parquet.write_table(pyarrow.table(table), workflow.folder / "own.parquet")
+    pyarrow.parquet.write_table(pyarrow.table(table), workflow.folder / "people.parquet")
     stand_in = tmp_path_factory.mktemp("conda")
     activations = stand_in_conda.install(stand_in)
     environment = {"PATH": os.pathsep.join([str(stand_in / "bin"), os.environ["PATH"]])}
-    entries = ["iris", {"name": "own", "path": "own.parquet", "sensitive": "sex"}]
+    entries = ["iris", {"name": "people", "path": "people.parquet", "sensitive": "sex"}]
     config = {"datasets": entries, "k": [2], "methods": ["C", "G-B", "FRAC", "random"]}  # few jobs, but every rule
     run = workflow.run("--profile", str(ROOT / "profiles" / "conda"), config=config, environment=environment)
     assert run.status == 0, run.output
@@ -138,7 +138,7 @@ def test_cells_have_the_same_bytes_with_and_without_conda(deployed, finished):
     workflow, _, _ = deployed
     results = workflow.results()
     cells = {name: content for name, content in finished.results().items() if name.startswith("runs/iris/") and name in results}
-    assert len(cells) == 4
+    assert len(cells) == 4  # one for each method of the run with conda
     assert [name for name in cells if results[name] != cells[name]] == []
 
 

@@ -15,7 +15,7 @@ from clusterlets.grid.configuration import read_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 FIELD = read_configuration(ROOT / "workflow/configs/field.yaml")
-TWO_GROUPS = {name for name in FIELD["methods"] if methods.get(name).most_groups == 2}
+TWO_GROUP_METHODS = {name for name in FIELD["methods"] if methods.get(name).most_groups == 2}
 
 
 def names_in_tables(methods_of_field):
@@ -33,10 +33,10 @@ def third_values(grid):
 def finished_field(workflow_in, tmp_path_factory):
     """A finished run of all methods of the field, with the third value of their parameters."""
     entries = [{"name": name, "parameters": third_values(grid)} for name, grid in FIELD["grids"].items()]
-    small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
-    small |= {"starts": 2, "ladders": True}
+    small_grid = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
+    small_grid |= {"starts": 2, "ladders": True}
     workflow = workflow_in(tmp_path_factory.mktemp("field"))
-    run = workflow.run(config={**small, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
+    run = workflow.run(config={**small_grid, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
     assert run.status == 0, run.output
     return workflow
 
@@ -57,7 +57,7 @@ def test_every_method_has_runs_on_every_table_and_only_methods_for_two_groups_la
     pairs = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
     assert sorted(pairs) == sorted(2 * [*product(("iris", "wine"), names)])  # two seeds
     for row in rows:
-        assert row["status"] == ("unsupported" if row["method"] in TWO_GROUPS else "ok"), row
+        assert row["status"] == ("unsupported" if row["method"] in TWO_GROUP_METHODS else "ok"), row
 
 
 def test_the_table_of_methods_gives_the_citation_of_each_method(field):
@@ -69,7 +69,7 @@ def test_the_table_of_methods_gives_the_citation_of_each_method(field):
 
 def test_all_methods_that_have_results_are_ranked(field):
     ranked = {row["method"] for row in rows_of(field["statistics/mean_ranks.csv"]) if row["ranking"] == "all_methods"}
-    assert ranked == names_in_tables(FIELD["methods"]) - TWO_GROUPS
+    assert ranked == names_in_tables(FIELD["methods"]) - TWO_GROUP_METHODS
     assert field["figures/critical_difference_all_methods.png"].startswith(b"\x89PNG")
 
 
@@ -88,7 +88,7 @@ def test_the_leaderboard_has_every_method_under_every_limit(field):
     keys = [(row["dataset"], row["limit"], row["method"]) for row in rows]
     names = [name for name, kind in kinds.items() if kind != "clusterlets"]
     assert sorted(keys) == sorted(product(("iris", "wine"), ("0.01", "0.02", "0.05", "0.1"), names))
-    assert {(row["outcome"], row["statuses"]) for row in rows if row["method"] in TWO_GROUPS} == {
+    assert {(row["outcome"], row["statuses"]) for row in rows if row["method"] in TWO_GROUP_METHODS} == {
         ("no result", "unsupported 2")
     }
     rows_within_limit = [row for row in rows if row["outcome"] == "keeps the limit"]

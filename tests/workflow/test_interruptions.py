@@ -28,12 +28,12 @@ def number_of_results(workflow):
     return sum(path.is_file() for path in paths if not {"logs", "accounts"} & set(path.parts))
 
 
-def wait_for_results(run, workflow, further, seconds=120):
-    """Wait until a run has made this many more files."""
-    target, deadline = number_of_results(workflow) + further, time.monotonic() + seconds
+def wait_for_results(run, workflow, n_more, seconds=120):
+    """Wait until a run has made ``n_more`` more files."""
+    target, deadline = number_of_results(workflow) + n_more, time.monotonic() + seconds
     while number_of_results(workflow) < target:
         assert run.poll() is None, f"the run ended with {run.returncode}: {run.stdout.read()}"
-        assert time.monotonic() < deadline, f"no {further} results within {seconds} s"
+        assert time.monotonic() < deadline, f"no {n_more} results within {seconds} s"
         time.sleep(0.02)
 
 
@@ -77,7 +77,7 @@ def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signal_number):
     """The program of the job sleeps, and has started another one in the background. The next run has a program that ends."""
-    sleeping = "setsid sleep 1000 & touch started; sleep 1000; {labels} # {table}"
+    sleeping = "setsid sleep 1000 & touch started; sleep 1000; {labels} # {table}"  # a command must contain both
     labelling = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}"
     cell = "results/tiny/runs/iris/mine/k2/seeds0-1.csv"
 
@@ -98,7 +98,7 @@ def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signa
 
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
-    # So many cells that the first run is still busy when the second begins.
+    # Enough cells that the first run is still busy when the second begins.
     cells = [*CELLS, *(cell.replace("iris", "breast_cancer") for cell in CELLS)]
     with workflow.start(*cells) as first:
         wait_for_results(first, workflow, 2)
@@ -135,7 +135,7 @@ DAMAGED_BEFORE_RUNS = [
 
 
 def spoil(top, name, damage, outputs):
-    """Damage a file, and remove ``outputs`` (files or folders). Return the paths of the removed files.
+    """Change the content of a file by ``damage``, and remove ``outputs`` (files or folders). Return the paths of removed files.
 
     The file keeps its modification time, so only a step that reads it can notice the damage.
     """
@@ -149,7 +149,7 @@ def spoil(top, name, damage, outputs):
     return [str(file.relative_to(top.parents[1])) for file in removed]
 
 
-def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, workflow):
+def test_damaged_files_of_every_kind_are_named_and_removed_and_made_again(finished, workflow):
     expected = finished.results()
 
     def folders_of_arrays(names):

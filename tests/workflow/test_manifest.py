@@ -29,9 +29,9 @@ def test_a_finished_run_passes_verification_and_equals_itself(finished):
 
 def test_the_manifest_lists_every_result_but_itself(finished):
     manifest = json.loads(finished.results()["manifest.json"])
-    listed = set(files(manifest))
+    listed_files = set(files(manifest))
     intermediates = ("pieces/", "labels/", "distances/", "partitions/", "prepared/", "geometry/", "plain_costs/")
-    missing = {file for file in finished.results() if file not in listed and not file.startswith(intermediates)}
+    missing = {file for file in finished.results() if file not in listed_files and not file.startswith(intermediates)}
     assert missing == {"manifest.json"}
     assert {name: entry["rows"] for name, entry in manifest["datasets"].items()} == {"iris": 150, "breast_cancer": 569}
     assert str(finished.folder) not in json.dumps(manifest) and str(ROOT) not in json.dumps(manifest)

@@ -27,7 +27,7 @@ SMALL_GRID = {"datasets": ["iris"], "k": [2], "methods": ["G-B", "k-means", "ran
 
 @pytest.fixture
 def caller(tmp_path, workflow_in):
-    """A Snakefile, in a folder of its own, with a rule that reads the runs of the workflow."""
+    """A Snakefile in a separate folder, with a rule that reads the runs of the workflow."""
     (tmp_path / "Snakefile").write_text(CALLER)
     return workflow_in(tmp_path, tmp_path)
 

@@ -55,7 +55,7 @@ def status(profile, job, environment):
 
 
 def wait_for(profile, job, environment, expected):
-    """Wait for half a minute at most until a job has the expected status. Before that, it must be running."""
+    """Wait at most half a minute until a job has the expected status. Until then, the job must be running."""
     for _ in range(300):
         answer = status(profile, job, environment)
         if answer == f"{expected}\n":
@@ -68,14 +68,14 @@ def wait_for(profile, job, environment, expected):
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
 @pytest.mark.parametrize(("last_line", "outcome"), [("exit 0", "success"), ("exit 3", "failed")])
 def test_a_submitted_job_runs_and_its_success_or_failure_is_reported(profile, last_line, outcome, environment, tmp_path):
-    (tmp_path / "job.sh").write_text(f"#!/bin/sh\nsleep 1\necho said\n{last_line}\n")
+    (tmp_path / "job.sh").write_text(f"#!/bin/sh\nsleep 1\necho printed\n{last_line}\n")
     process = submit(profile, tmp_path / "job.sh", environment, tmp_path)
     assert process.returncode == 0, process.stderr
     (job,) = process.stdout.splitlines()
     assert job == {"pbs": "1.server", "lsf": "1"}[profile]
     wait_for(profile, job, environment, outcome)
     (log,) = (tmp_path / ".snakemake" / "cluster_logs").iterdir()
-    assert log.read_text() == "said\n"
+    assert log.read_text() == "printed\n"
 
 
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
@@ -91,7 +91,7 @@ def test_a_cancelled_or_unknown_job_counts_as_failed(profile, environment, tmp_p
 
 
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
-def test_a_submission_that_the_scheduler_refuses_fails(profile, environment, tmp_path):
+def test_a_refused_submission_is_an_error(profile, environment, tmp_path):
     (tmp_path / "job.sh").write_text("#!/bin/sh\n")
     process = submit(profile, tmp_path / "job.sh", environment, tmp_path, mem_mb="much")
     assert process.returncode != 0 and process.stdout == "" and "does not match" in process.stderr

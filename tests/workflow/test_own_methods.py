@@ -13,7 +13,7 @@ from clusterlets.grid.cells import random_stream
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD_FILE = "shuffled.py"
-USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
+USUAL_METHODS = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 GRID = {
     "datasets": ["iris"],
     "seeds": {"count": 2, "block": 2},
@@ -37,7 +37,7 @@ FAULTY = {
         "fit must return labels (150,) or memberships (150, C), not (149,)",
     ),
 }
-# A user's own matcher. Cluster i joins clusterlet i - turn * g of each group g, counted in a circle.
+# A user's own matcher. Cluster i joins clusterlet i - turn * g of each group g, modulo the number of clusters.
 ABREAST = """
 import numpy as np
 
@@ -70,7 +70,7 @@ class Faulty(Method):
 # Rules that do not run again for a new method, and the folders whose files a new method must not change.
 DATA_RULES = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "measure_plain_cost"}
 CLUSTERLET_RULES = {"extract_clusterlets", "sum_distances", "sample_partitions"}
-KEPT_FOLDERS = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
+UNCHANGED_FOLDERS = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
 
 
 def documented_source():
@@ -81,19 +81,16 @@ def documented_source():
 
 
 class Grids:
-    """Runs of the grid: first without the documented method, then a dry run with it, then with it and further methods.
-
-    Some of the further methods are faulty.
-    """
+    """Runs of the grid: without the documented method, then a dry run with it, then with it and others, some of them faulty."""
 
     def __init__(self, workflow):
-        self.workflow, self.top = workflow, workflow.folder / "results" / "tiny"
-        self.run(USUAL)
-        self.files_before = self.kept_files()
+        self.workflow, self.results = workflow, workflow.folder / "results" / "tiny"
+        self.run(USUAL_METHODS)
+        self.files_before = self.unchanged_files()
         (workflow.folder / METHOD_FILE).write_text(documented_source(), encoding="utf-8")
-        self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
+        self.plan = self.run([*USUAL_METHODS, SHUFFLED], "--dry-run")
         (workflow.folder / "abreast.py").write_text(ABREAST, encoding="utf-8")
-        self.methods = [*USUAL, SHUFFLED, STRIPES, {"path": "abreast.py", "parameters": {"turn": [1]}}]
+        self.methods = [*USUAL_METHODS, SHUFFLED, STRIPES, {"path": "abreast.py", "parameters": {"turn": [1]}}]
         for name, (body, _, _) in FAULTY.items():
             (workflow.folder / f"{name}.py").write_text(FAULTY_SOURCE.format(name=name, body=body), encoding="utf-8")
             self.methods.append({"path": f"{name}.py"})
@@ -110,11 +107,13 @@ class Grids:
         assert run.status == 0, run.output
         return run.output
 
-    def kept_files(self):
-        """Hash and time, by path, of the files in KEPT_FOLDERS and of the logs of the jobs that made them."""
+    def unchanged_files(self):
+        """Hash and time, by path, of the files in UNCHANGED_FOLDERS and of the logs of the jobs that made them."""
         logs = [f"logs/{rule}" for rule in (*DATA_RULES, *CLUSTERLET_RULES, "fit_method", "score_method")]
-        files = [path for folder in (*KEPT_FOLDERS, *logs) for path in (self.top / folder).rglob("*") if path.is_file()]
-        return {path.relative_to(self.top).as_posix(): (_hash(path), path.stat().st_mtime_ns) for path in files}
+        files = [
+            path for folder in (*UNCHANGED_FOLDERS, *logs) for path in (self.results / folder).rglob("*") if path.is_file()
+        ]
+        return {path.relative_to(self.results).as_posix(): (_hash(path), path.stat().st_mtime_ns) for path in files}
 
     def rows_of(self, name):
         return [row for row in self.rows if row["method"] == name]
@@ -138,7 +137,7 @@ def test_for_a_new_method_only_its_own_jobs_and_the_summaries_are_planned(grids)
 
 
 def test_new_methods_change_no_file_of_the_others(grids):
-    after = grids.kept_files()
+    after = grids.unchanged_files()
     assert {name: after.get(name) for name in grids.files_before} == grids.files_before
     new_methods = {"shuffled", "stripes", "abreast", *FAULTY}
     assert all(new_methods & set(name.split("/")) for name in after.keys() - grids.files_before.keys())
@@ -175,11 +174,12 @@ def test_runs_of_a_faulty_method_have_a_status_and_a_note_and_the_other_methods_
     for name, (_, status, note) in FAULTY.items():
         assert [(row["status"], row["note"], row["n_clusters"]) for row in grids.rows_of(name)] == [(status, note, "")] * 4
     others = Counter(row["status"] for row in grids.rows if row["method"] not in FAULTY)
-    assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * (len(USUAL) + 3)
+    n_methods = len(USUAL_METHODS) + 3  # and shuffled, stripes, abreast
+    assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * n_methods
 
 
 def test_the_report_names_every_method_and_counts_runs_without_a_result(grids):
-    page = (grids.top / "report.html").read_text(encoding="utf-8")
+    page = (grids.results / "report.html").read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<(style|script)\b.*?</\1>", " ", page)).split())
     for name in ("shuffled", "stripes", "abreast", *FAULTY):
         assert name in text, name

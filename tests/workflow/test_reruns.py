@@ -17,7 +17,7 @@ from clusterlets.grid.fingerprints import changed_parts
 # are fitted, and all are scored.
 SHARED_RULES = ("extract_clusterlets", "sample_partitions", "sum_distances")
 BLOCK_JOBS = {**dict.fromkeys(SHARED_RULES, 4), "measure_plain_cost": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
-USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
+USUAL_METHODS = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 TABLE_JOBS = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCH_JOBS = {"fetch_dataset": 2}
 ACCOUNT_AND_PAGE_JOBS = dict.fromkeys(
@@ -42,7 +42,7 @@ class Checkout:
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     def change(self, *files):
-        """Change the code of these files, but not its results."""
+        """Change the code of these files, but not what it computes."""
         for file in files:
             with open(self.root / file, "a", encoding="utf-8") as module:
                 module.write("\nCHANGED = True\n")
@@ -78,7 +78,7 @@ def original(finished, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def summary_jobs(original, tmp_path_factory):
-    """Number of jobs by rule, for the rules that sum up the grid. Every grid has as many of these jobs."""
+    """Number of jobs by rule, for the rules that sum up the grid. It is the same for every grid."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
     all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
     data_and_cells = BLOCK_JOBS | TABLE_JOBS | FETCH_JOBS
@@ -89,7 +89,7 @@ def summary_jobs(original, tmp_path_factory):
 @pytest.fixture
 def checkout(original):
     """The same copies, for a test that changes the code. The code is restored after the test."""
-    backup = original.root.with_name("kept")
+    backup = original.root.with_name("backup")
     shutil.copytree(original.root, backup, copy_function=shutil.copy2)
     yield original
     shutil.rmtree(original.root)
@@ -103,7 +103,7 @@ LARGER = {
     "seeds": {"count": 4, "block": 2},
     "omega": [0.5, 0.25],
     "hops": [2, 3],
-    "methods": [*USUAL, "FRAC-OE"],
+    "methods": [*USUAL_METHODS, "FRAC-OE"],
 }
 N_NEW_BLOCKS = 3 * 3 * 2 - 4  # three datasets, three k and two blocks of seeds, without the blocks of the tiny grid
 # For each change: the new settings, and the jobs that run besides the summaries.
@@ -122,13 +122,16 @@ CHANGES = {
     "a smaller grid, and a different limit for the fits": (
         {
             "datasets": ["iris"],
-            "methods": [name for name in USUAL if name not in ("G-D", "FRAC")],
+            "methods": [name for name in USUAL_METHODS if name not in ("G-D", "FRAC")],
             "limits": {"seconds": 60, "memory_mb": None},
         },
         {"list_data": 1},
     ),
     "a different sample size, and a different tau for FRAC": (
-        {"sample_size": 200, "methods": [*USUAL[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL[6:]]},
+        {
+            "sample_size": 200,
+            "methods": [*USUAL_METHODS[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL_METHODS[6:]],
+        },
         {"sample_partitions": 4, "fit_method": 4, "score_method": 4 + 4},  # of C, which uses the sample, and FRAC
     ),
 }
@@ -144,8 +147,8 @@ UNUSED_MODULES = ("methods/frac_oe", "commands/cluster", "commands/__init__", "g
 
 
 def test_changes_that_cannot_affect_results_run_nothing(checkout):
-    """Such changes concern comments, docstrings, the version, modules that no job imports, times of files, and the number of
-    cores. Nor does it matter if a dataset is excluded that the grid does not have.
+    """The changes are in comments, docstrings, the version, modules that no job imports, times of files, the number of cores,
+    and the excluded datasets, to which one is added that the grid does not have.
     """
     for path in [*checkout.root.glob("clusterlets/**/*.py"), *checkout.root.glob("workflow/**/*.[ps]*")]:
         text = path.read_text(encoding="utf-8")
@@ -161,7 +164,7 @@ def test_changes_that_cannot_affect_results_run_nothing(checkout):
 
 DATA_JOBS = {"fetch_dataset": 2, "prepare_dataset": 2}
 EARLY_JOBS = {**DATA_JOBS, "measure_geometry": 2, "list_data": 1, **BLOCK_JOBS}  # all but the summaries
-# For each file or library, the jobs of data and cells whose code it is part of. Further jobs run because they read the results.
+# For each file or library, the jobs of data and cells whose code it is part of. Other jobs then run because they read results.
 DEPENDENT_JOBS = {
     "algorithms/matching/pinball.py": {"score_method": 16},
     "algorithms/matching/centroid.py": {"sample_partitions": 4, "score_method": 4},
@@ -197,10 +200,12 @@ def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summar
             jobs[log] = record["rule"], set(changed_parts(fingerprints[0], ""))
     assert Counter(rule for rule, _ in jobs.values()) == EARLY_JOBS | summary_jobs
     dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT_JOBS}
-    early_dependent = {name: {rule: jobs[rule] for rule in EARLY_JOBS if rule in jobs} for name, jobs in dependent.items()}
+    early_dependent = {
+        name: {rule: counts[rule] for rule in EARLY_JOBS if rule in counts} for name, counts in dependent.items()
+    }
     assert early_dependent == DEPENDENT_JOBS
-    without_figures = {"collect_runs", "recover_clusters"}
-    assert without_figures <= dependent["numpy"].keys() and not without_figures & dependent["matplotlib"].keys()
+    rules_without_figures = {"collect_runs", "recover_clusters"}
+    assert rules_without_figures <= dependent["numpy"].keys() - dependent["matplotlib"].keys()
     assert {"analyse", "write_report", "plot_heatmaps"} <= dependent["matplotlib"].keys()
     assert dependent["__main__.py"] == EARLY_JOBS | summary_jobs
 

@@ -7,7 +7,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 CELL = "results/tiny/runs/iris/G-B/k2_hops2/seeds0-1.csv"
 # A grid with a table that cannot be read.
-FAILING = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]}
+FAILING_GRID = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]}
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def test_a_dry_run_lists_jobs_and_reasons_as_snakemake_does(workflow):
 def test_the_log_of_a_failed_job_is_shown_and_the_other_jobs_run(workflow):
     (workflow.folder / "people.csv").write_text("age,city\n1,a\nx,b\n3,a\n4,b\n")
     cells = [CELL, CELL.replace("iris", "people.city")]
-    run = workflow.run(*cells, config=FAILING)
+    run = workflow.run(*cells, config=FAILING_GRID)
     assert run.status != 0
     log = "results/tiny/logs/prepare_user_table/people.city.log"
     assert f"FAILED: Read people.city from people.csv (prepare_user_table)\n  log: {log}\n  | " in run.output

@@ -81,7 +81,7 @@ def test_the_whole_grid_runs_and_the_groups_keep_their_names(people):
     assert "people.city" in (folder / "results/people/report.html").read_text(encoding="utf-8")
 
 
-def test_a_new_time_of_a_table_reruns_nothing_and_new_content_reruns_the_jobs_that_depend_on_it(people):
+def test_touching_a_table_reruns_nothing_and_editing_it_reruns_the_jobs_that_depend_on_it(people):
     folder, _ = people
     command = example("sh").splitlines()[1] + " --dry-run"
     os.utime(folder / "people.csv")
@@ -199,9 +199,9 @@ def test_a_table_is_read_again_if_and_only_if_its_content_changes(workflow):
         assert "Nothing to be done" in output_of("--dry-run")
 
 
-@pytest.mark.parametrize("results", ["Rés.u+l@t-s_漢/ü", "../below"])
-def test_a_results_folder_may_have_any_name_that_is_allowed(workflow, results):
-    (workflow.folder / "in").mkdir()
+@pytest.mark.parametrize("results", ["Rés.u+l@t-s_漢/ü", "../beside"])
+def test_the_results_folder_may_have_special_characters_or_be_outside_the_working_folder(workflow, results):
+    (workflow.folder / "in").mkdir()  # so that "../beside" is in the folder of this test
     workflow.folder = workflow.folder / "in"
     outcome = workflow.run(f"{results}/runs.csv", config={"results": results, "datasets": ["iris"], "k": [2]})
     assert outcome.status == 0, outcome.output

@@ -61,8 +61,8 @@ def test_only_jobs_for_new_seeds_and_changed_cells_run(extended):
         "sample_partitions": 3,
         "sum_distances": 3,
         "fit_method": 3 * 3,  # three methods on the same three blocks
-        # Every cell has a block of new seeds, and both blocks of each variant that changes it: of three for the matchers, of
-        # two for the three methods. There are four matchers with hops, C with two omegas, and three methods.
+        # Every configuration has a block of new seeds, and both blocks in each variant that changes it. Three variants change
+        # a matcher, and two a method. There are four matchers with hops, C with two omegas, and three methods.
         "score_method": (4 + 2) * (1 + 3 * 2) + 3 * (1 + 2 * 2),
         "collect_runs": 6,  # of the grid and of five variants
     }
@@ -74,8 +74,8 @@ def test_a_variant_has_files_only_for_the_methods_that_it_changes(extended):
         files = {path for path in workflow.results() if path.startswith(f"variants/{name}/")}
         assert {path.split("/")[4] for path in files if "/runs/" in path} == methods
         other_entries = {path.split("/")[2] for path in files} - {"runs", "runs.csv", "runs.csv.sha256", "logs"}
-        shared = {"prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions"}
-        assert other_entries == (shared if name == "scaling_standard" else set())
+        intermediates = {"prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions"}
+        assert other_entries == (intermediates if name == "scaling_standard" else set())
 
 
 def test_a_variant_changes_only_rows_of_the_methods_that_its_choice_concerns(extended):
@@ -86,9 +86,10 @@ def test_a_variant_changes_only_rows_of_the_methods_that_its_choice_concerns(ext
         variant_rows = rows(workflow, f"variants/{name}/runs.csv")
         assert len(variant_rows) == len(by_key)  # variants run the first ten seeds, here all four
         assert {row["dataset"] for row in variant_rows} == {"iris"}
-        differing = {method_of(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
-        assert differing <= methods and differing, name
-    # Equation 1 as printed does not weigh its terms. All omegas above 0 give the same. With 0, the silhouette is the best.
+        changed_methods = {method_of(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
+        assert changed_methods <= methods and changed_methods, name
+    # Equation 1 as printed does not weigh its terms: all omegas above 0 give the same. At 0 it is constant, so the highest
+    # silhouette decides.
     rows_of_c = [row for row in rows(workflow, "variants/equation_printed/runs.csv") if row["matcher"] == "C"]
     silhouettes = {(row["omega"], row["seed"]): float(row["centroid_silhouette"]) for row in rows_of_c}
     assert all(silhouettes["0.0", seed] >= silhouettes["0.5", seed] for seed in "0123")

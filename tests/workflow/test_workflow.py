@@ -21,9 +21,9 @@ def test_the_scores_have_the_ranges_that_the_methods_guarantee(finished):
         if row["matcher"] in ("C", "G-B", "G-D") or row["method"] != "Clusterlets":
             assert float(row["overlap"]) == 0 and float(row["kmeans_cost"]) > 0
         if row["method"] == "FRAC (fair)":
-            assert float(row["deviation_max"]) < 0.03
+            assert float(row["deviation_max"]) < 0.03  # equal parts of each group, up to single instances
         if row["method"] == "k-means":
-            assert float(row["price_of_fairness"]) >= 0.99
+            assert float(row["price_of_fairness"]) >= 0.99  # a run can beat the 50 starts of the reference
         if row["method"] == "random":
             assert float(row["price_of_fairness"]) > 1
 
@@ -35,7 +35,7 @@ def test_tables_figures_pages_and_the_summary_are_complete(finished):
     assert {name.rsplit(".", 1)[1] for name in tables} == {"csv", "md", "tex"} and len(tables) == 28
     for name in [name for name in results if name.startswith("figures/")]:
         assert results[name].startswith({"pdf": b"%PDF", "png": b"\x89PNG"}[name.rsplit(".", 1)[1]])
-    assert {line["dataset"] for line in finished.rows("clusterings/composition.csv")} == {"iris", "breast_cancer"}
+    assert {row["dataset"] for row in finished.rows("clusterings/composition.csv")} == {"iris", "breast_cancer"}
     assert results["clusterings/projection.csv"].count(b"iris,Clusterlets,") >= 5 * 150
     assert all(b"<html" in results[page] for page in ("report.html", "leaderboard.html", "fronts.html"))
     *verdicts, blank_line, basis = results["summary.txt"].decode().splitlines()

@@ -25,7 +25,7 @@ sys.path.insert(0, CHECKOUT)
 import clusterlets
 
 sys.path = [folder for folder in sys.path if folder != CHECKOUT]
-# The jobs' Python and Snakemake on a cluster's node must not import modules from the working folder.
+# Neither the Python of jobs nor a Snakemake on a cluster's node may import modules from the working folder.
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.configuration import check_configuration, check_spelling, check_words, set_mirror
@@ -42,14 +42,14 @@ from clusterlets.storage import result_place
 
 @contextlib.contextmanager
 def errors_for_users():
-    """Show an error of the package as its message alone."""
+    """Show only the message of an error of the package."""
     try:
         yield
     except ClusterletsError as error:
         raise ErrorForUsers(str(error)) from None
 
 
-# Snakemake reads these files only when it makes its own report.
+# The folder of captions, which Snakemake reads only when it makes its own report.
 CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
 
 with errors_for_users():

@@ -46,8 +46,8 @@ rule prepare_dataset:
         shell_line("prepare-dataset", "sensitive", "duplicates", dataset="{params.name:q}", raw_dir="data/raw")
 
 
-# The hash of the table is a parameter, and its file is not an input. Snakemake compares inputs by time, so it would miss that
-# an older file has replaced a newer one. It would also read braces in the file's name as wildcards.
+# The table is not an input, but its hash is a parameter. Snakemake compares inputs by time, so it would not notice that an
+# older table has replaced a newer one. It would also read braces in the table's name as wildcards.
 rule prepare_user_table:
     output:
         npz_path=prepared_path("npz"),

@@ -35,11 +35,11 @@ BEFORE_PAGES = [
     *LEADERBOARDS,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
     *expand(
-        f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity", "as_published", "at_given_fairness"], form=["csv", "md"]
+        f"{OUT}/{{name}}.{{suffix}}", name=["claims", "sensitivity", "as_published", "at_given_fairness"], suffix=["csv", "md"]
     ),
     *expand(f"{OUT}/clusterings/{{name}}.csv", name=["composition", "projection"]),
     *STATISTICS,
-    *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
+    *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=TABLES, suffix=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
     *FIGURES["figures"],
     DATA_LIST,
@@ -82,15 +82,15 @@ rule analyse:
         variants=[f"{place}/runs.csv" for place in plan.variant_folders if place != OUT],
         geometry=expand(GEOMETRY, base=OUT, dataset=config["datasets"]),
     output:
-        [captioned(f"{OUT}/tables/{table}.{form}") for table in TABLES for form in ("csv", "md", "tex")],
+        [captioned(f"{OUT}/tables/{table}.{suffix}") for table in TABLES for suffix in ("csv", "md", "tex")],
         captioned(f"{OUT}/tables/all_tables.tex"),
         [captioned(path) for path in STATISTICS],
         captioned(METHODS_TABLE),
         [captioned(path) for path in LEADERBOARDS],
         [captioned(f"{OUT}/{name}.csv") for name in COMPARISONS],
-        [captioned(f"{OUT}/at_given_fairness.{form}") for form in ("csv", "md")],
-        [captioned(f"{OUT}/claims.{form}") for form in ("csv", "md")],
-        [captioned(f"{OUT}/{name}.{form}") for name in ("sensitivity", "as_published") for form in ("csv", "md")],
+        [captioned(f"{OUT}/at_given_fairness.{suffix}") for suffix in ("csv", "md")],
+        [captioned(f"{OUT}/claims.{suffix}") for suffix in ("csv", "md")],
+        [captioned(f"{OUT}/{name}.{suffix}") for name in ("sensitivity", "as_published") for suffix in ("csv", "md")],
     log:
         f"{OUT}/logs/analyse.log",
     conda:

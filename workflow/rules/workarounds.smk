@@ -1,5 +1,5 @@
-# Workarounds for what Snakemake 9.27.1 does not do for this grid. Each comment says what happened without it, so that it can be
-# removed once Snakemake does well. We know of no upstream report of any of these.
+# Workarounds for what Snakemake 9.27.1 does not do for this grid. Each comment says what happened without the workaround, so
+# that we can remove it once Snakemake is fixed. We know of no upstream report of these problems.
 
 import atexit
 import signal
@@ -23,7 +23,7 @@ def prepare_scheduler():
     # Snakemake's handler of SIGTERM takes a lock that the interrupted code may hold. Without this, 3 of 20 runs of short jobs
     # hung, and left their locks.
     signal.signal(signal.SIGTERM, end_run)
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # a script's background jobs ignore it
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # it is ignored in a script's background jobs
         signal.signal(signal.SIGINT, end_run)
     # Snakemake limits the starts of jobs to 100 a second, and no option turns this off. With a limit, each search for ready
     # jobs schedules another one a second later, and these add up: a run of 1,000 jobs of 0.1 s took 25 s of CPU, and 10 to
@@ -36,5 +36,5 @@ if workflow.is_main_process:
     # A killed run (kill -9, a power cut) leaves locks that name no owner, and the next run is refused until they are removed.
     # The returned file must stay open. Its own lock shows that this run is alive.
     KERNEL_LOCK = remove_locks(Path(".snakemake"))
-    # This is not in onerror, because on a full disk Snakemake itself ends before it gets there.
+    # This is not in onerror, because on a full disk Snakemake itself ends before it runs onerror.
     atexit.register(lambda: print(*disk_warnings({".", OUT}), sep="", end="", file=sys.stderr))

@@ -103,7 +103,7 @@ def test_a_heat_map_does_not_show_a_small_number_as_zero(runs):
 
 
 def test_the_heat_maps_show_frac_and_the_controls_by_k(runs):
-    axes = heatmaps.draw(runs).axes[11]
+    axes = heatmaps.draw(runs).axes[11]  # the last panel of the second row
     labels = [label.get_text() for label in axes.get_xticklabels()]
     assert labels == ["FRAC (fair)", "FRAC (nearest)", "k-means", "random"]
     random_runs = runs[(runs["method"] == "random") & (runs["k"] == 10)]
@@ -124,11 +124,11 @@ def test_lines_over_omega_are_means_and_dashed_lines_the_means_of_the_controls(r
         by_dataset = [runs_of_c[runs_of_c["dataset"] == name].groupby("omega")[quantity].mean() for name in sorted(DATASETS)]
         curves = [line.get_ydata() for line in axes.lines[:3]]
         assert np.allclose(curves, [*by_dataset, np.mean(by_dataset, axis=0)])
-        levels = {to_hex(line.get_color()).upper(): line.get_ydata()[0] for line in axes.lines[3:]}
-        has_levels = quantity != "centroid_silhouette"
-        assert set(levels) == ({COLORS["random"], COLORS["k-means"]} if has_levels else set())
+        means = {to_hex(line.get_color()).upper(): line.get_ydata()[0] for line in axes.lines[3:]}
+        has_controls = quantity != "centroid_silhouette"
+        assert set(means) == ({COLORS["random"], COLORS["k-means"]} if has_controls else set())
         random = runs[runs["method"] == "random"]
-        assert not has_levels or levels[COLORS["random"]] == pytest.approx(random.groupby("dataset")[quantity].mean().mean())
+        assert not has_controls or means[COLORS["random"]] == pytest.approx(random.groupby("dataset")[quantity].mean().mean())
 
 
 # ---- critical differences ---------------------------------------------------------------------------------------------
@@ -141,10 +141,10 @@ def ranking_of(names, title="All methods"):
 
 
 def test_a_method_has_the_same_color_as_in_figures_with_more_methods():
-    ranked, further = ["FRAC (fair)", "vfc", "scaff-tree", "k-means"], ["antidote", "fairlets", "tree-fairlets"]
-    figure = critical_difference.draw_ranking(ranking_of(ranked), [*ranked, *further])
+    ranked, others = ["FRAC (fair)", "vfc", "scaff-tree", "k-means"], ["antidote", "fairlets", "tree-fairlets"]
+    figure = critical_difference.draw_ranking(ranking_of(ranked), [*ranked, *others])
     dot_colors = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
-    styles = method_styles([*ranked, *further])
+    styles = method_styles([*ranked, *others])
     assert dot_colors == {styles[name][0].upper() for name in ranked}
     assert styles["vfc"] != method_styles(ranked)["vfc"]  # A style depends on the position among all methods.
 
@@ -166,14 +166,14 @@ def test_a_long_title_is_wrapped_above_all_names():
 # ---- clusters --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "methods"), [("table4_frac_vs_clusterlets", 3), ("table2_with_controls", 5)])
-def test_the_runs_shown_in_detail_are_those_of_table_4_and_the_controls(runs, name, methods):
+@pytest.mark.parametrize(("name", "n_methods"), [("table4_frac_vs_clusterlets", 3), ("table2_with_controls", 5)])
+def test_the_runs_shown_in_detail_are_those_of_table_4_and_the_controls(runs, name, n_methods):
     selected = selection.best_runs(runs)
     table = tables.make(runs, [name])[name].frame.dropna(subset="seed")
     selected = selected[selected["method"].isin(table["method"])]
     columns = ["dataset", "method", "k", "seed", "deviation_mean"]
     actual, expected = (frame[columns].sort_values(columns).to_numpy().tolist() for frame in (selected, table))
-    assert actual == expected and len(actual) == methods * len(DATASETS)
+    assert actual == expected and len(actual) == n_methods * len(DATASETS)
 
 
 def test_the_matchers_are_compared_at_the_same_settings(runs):
@@ -270,7 +270,7 @@ def comparison(runs):
     return compared_runs(runs)
 
 
-def test_the_points_are_the_counted_numbers(comparison):
+def test_the_points_are_the_numbers_that_count_in_the_comparison(comparison):
     figure = reported_vs_reproduced.draw(comparison)
     axes = axes_titled(figure, "cohesion")
     cells = counted(comparison).dropna(subset="difference").query("quantity == 'cohesion'")
@@ -329,19 +329,20 @@ def test_figures_can_be_drawn_from_sparse_runs(runs, case, tmp_path):
 
 @pytest.mark.slow
 def test_another_process_draws_the_same_bytes(tmp_path):
-    # Methods differ so little on eight datasets that the ranking has bands that join three or more of them.
+    # On eight datasets the methods differ so little that bands of the ranking join three or more methods.
     runs = synthetic_runs(names()[:8], seeds=2, ks=(2, 10))
     outputs = []
-    for seed in ("1", "2"):
-        folder = tmp_path / seed
+    for hash_seed in ("1", "2"):
+        folder = tmp_path / hash_seed
         (folder / "statistics").mkdir(parents=True)
         runs.to_csv(folder / "runs.csv", index=False)
         for name, table in statistics.to_tables(statistics.rank_all(runs)).items():
             write_csv(folder / "statistics" / f"{name}.csv", table)
         for module in ("cohesion_vs_deviation", "critical_difference", "heatmaps", "omega_effect"):
             command = [sys.executable, "-m", "clusterlets", "plot", f"--module={module}", f"--results={folder}"]
-            subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
+            subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": hash_seed})
         outputs.append({path.name: path.read_bytes() for path in (folder / "figures").iterdir()})
+    # six figures, each as PDF and PNG
     assert len(outputs[0]) == 12 and outputs[0].keys() == outputs[1].keys()
     assert [name for name in outputs[0] if outputs[0][name] != outputs[1][name]] == []
 
@@ -391,8 +392,8 @@ def test_the_readmes_figure_of_the_verdict_shows_the_reference(tmp_path):
 
 
 def test_the_figure_of_the_verdict_shows_only_tables_that_can_be_compared():
-    """Runs on few datasets cannot be compared with the paper's averages (tables 1 and 5), but with copies of the paper."""
-    copies = pd.read_csv(CONTROLS_FILE)
-    averages = (copies["source"] == "the paper") & copies["table"].str.match("table[15]")
-    (axes,) = verdict.draw(copies[~averages]).axes
+    """If the runs have few datasets, tables 1 and 5, which hold averages, are compared only with copies of the paper."""
+    counts = pd.read_csv(CONTROLS_FILE)
+    averages = (counts["source"] == "the paper") & counts["table"].str.match("table[15]")
+    (axes,) = verdict.draw(counts[~averages]).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Table 2", "Table 3", "Table 4"]

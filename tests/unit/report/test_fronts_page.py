@@ -18,7 +18,7 @@ from clusterlets.report import fronts_page, standings
 
 @pytest.fixture(scope="module")
 def points_file(tmp_path_factory):
-    """Points among which FRAC has, on seed 3, 9 clusters for k = 10 and no result for k = 2. One limit is proved infeasible."""
+    """Points of all methods. On seed 3, FRAC has 9 clusters for k = 10 and a timeout for k = 2. One limit is infeasible."""
     runs = synthetic_runs(("pima", "adult.sex"), seeds=4, ks=(2, 10))
     points = leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["grids"]), {})
     frac_rows = (points["method"] == "FRAC (fair)") & (points["seed"] == 3)
@@ -60,7 +60,7 @@ def held_out_rows(points_file):
                 parameters, k = f"clusterlets={k},{parameters}".rstrip(","), row["n_clusters"]
             if k:
                 rows_by_point[row["dataset"], int(float(k)), row["method"], parameters].append(row)
-    return {point: rows for point, rows in rows_by_point.items() if point[1] in (2, 10) and any(row["price"] for row in rows)}
+    return {key: rows for key, rows in rows_by_point.items() if key[1] in (2, 10) and any(row["price"] for row in rows)}
 
 
 def test_the_embedded_points_equal_those_of_the_file(points_file):

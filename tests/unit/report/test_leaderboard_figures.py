@@ -23,7 +23,7 @@ from clusterlets.report.figures import (
 
 DATASETS = ("pima", "credit")
 GRIDS = read_configuration()["grids"]
-FURTHER_METHODS = [f"method-{number}" for number in range(30)]
+OTHER_METHODS = [f"method-{number}" for number in range(30)]
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def panel(figure, dataset):
 
 
 def test_all_methods_have_different_styles_and_those_of_the_paper_share_no_color_or_marker():
-    styles = method_styles([*COLORS, *FURTHER_METHODS])
-    assert len(set(styles.values())) == len(COLORS) + len(FURTHER_METHODS)
+    styles = method_styles([*COLORS, *OTHER_METHODS])
+    assert len(set(styles.values())) == len(COLORS) + len(OTHER_METHODS)
     paper_styles = [styles[name] for name in COLORS]
     assert len({color for color, _ in paper_styles}) == len({marker for _, marker in paper_styles}) == len(COLORS)
 
@@ -123,13 +123,13 @@ def test_names_of_equal_points_do_not_overlap():
 # ---- cost under a limit ----------------------------------------------------------------------------------------------
 
 
-def test_dots_are_prices_hollow_if_the_limit_is_missed_and_bars_their_range_over_the_seeds(runs, board):
-    # One of the limits that were kept counts as missed, so that the figure has both kinds of dots.
-    demoted_row = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
-    board = board.assign(outcome=board["outcome"].where(~board.index.isin(demoted_row), leaderboard.MISSES))
+def test_dots_at_prices_are_hollow_if_the_limit_is_missed_and_bars_are_ranges_over_the_seeds(runs, board):
+    # In one row, a kept limit is changed to a missed one, so that the figure has both kinds of dots.
+    changed_row = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
+    board = board.assign(outcome=board["outcome"].where(~board.index.isin(changed_row), leaderboard.MISSES))
     figure = cost_at_limit.draw(runs, board)
     rows = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
-    assert len(demoted_row) and (rows["outcome"] == leaderboard.KEEPS).any()
+    assert len(changed_row) and (rows["outcome"] == leaderboard.KEEPS).any()
     for dataset in DATASETS:
         axes, rows_of_dataset = panel(figure, dataset), rows[rows["dataset"] == dataset]
         method_names = [label.get_text() for label in figure.axes[0].get_yticklabels()]

@@ -74,7 +74,7 @@ def test_stored_scores_of_labels_and_memberships_equal_those_of_a_report(iris):
     overlapping = rng.random((150, 3)) < 0.5
     overlapping[np.arange(150), rng.integers(3, size=150)] = True
     labels_as_memberships, one_cluster = np.eye(4, dtype=bool)[labels], labels * 0
-    clusterings = {"crisp/0": labels, "crisp/1": labels_as_memberships, "fuzzy/0": overlapping, "one/0": one_cluster}
+    clusterings = {"disjoint/0": labels, "disjoint/1": labels_as_memberships, "shared/0": overlapping, "one/0": one_cluster}
     save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(150)))
     pieces = SeedBlock.load("pieces.npz").values
     scores = {key: dict(zip(INSTANCE_SCORES, arrays["of_instances"].tolist())) for key, arrays in pieces.items()}
@@ -82,10 +82,10 @@ def test_stored_scores_of_labels_and_memberships_equal_those_of_a_report(iris):
     for key, clustering in clusterings.items():
         report = fairness_report(iris.X, clustering, iris.groups)
         expected = {name: report[name] for name in INSTANCE_SCORES}
-        if key == "fuzzy/0":
+        if key == "shared/0":
             expected |= dict.fromkeys(silhouettes, np.nan)
         assert scores[key] == pytest.approx(expected, rel=1e-12, nan_ok=True)
-    assert scores["crisp/1"] == pytest.approx(scores["crisp/0"], rel=1e-12)
+    assert scores["disjoint/1"] == pytest.approx(scores["disjoint/0"], rel=1e-12)
     assert [name for name, value in scores["one/0"].items() if np.isnan(value)] == silhouettes
 
 
