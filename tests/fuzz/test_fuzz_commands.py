@@ -37,8 +37,8 @@ def mostly(usual, rare):
 def options(**values):
     """Some options in any order, each as (name, value) or, rarely, as (name,). ``values`` has a strategy for each option."""
     strategies = {name: mostly(strategy.map(lambda value: (value,)), st.just(())) for name, strategy in values.items()}
-    pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda picks: [(name, *value) for name, value in picks.items()])
-    pairs = pairs.filter(lambda picks: not any("--" in pair for pair in picks))  # argparse drops the value "--"
+    pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda drawn: [(name, *value) for name, value in drawn.items()])
+    pairs = pairs.filter(lambda drawn_pairs: not any("--" in pair for pair in drawn_pairs))  # argparse drops the value "--"
     return pairs.flatmap(st.permutations)
 
 
@@ -103,6 +103,7 @@ def gives_every_row_a_cluster_or_says_why_not(pairs):
                 assert len(rows) == N_ROWS
         if values.get("method") == "frac":
             assert f"FRAC, k = {int(values.get('k', 10))}, " in result.out
+            # The program prints 0.0 as 0.
             assert f"tau {float(values['tau']) if 'tau' in values else '1/'}" in result.out.replace("tau 0:", "tau 0.0:")
 
 
@@ -208,20 +209,20 @@ def results(grid_folder, monkeypatch):
 
 @st.composite
 def damage(draw, files):
-    """The path of one of the files, and its damaged content, or None if the file is to be removed."""
+    """The path of one of the files and its damaged content, which is None if the file is to be removed."""
     name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
     content = Path(name).read_bytes()
-    kind = draw(any_of("flip", "cut", "empty", "gone", "other", "bytes", "json"))  # "json" cuts a file that is not JSON
-    if kind == "flip":
+    kind = draw(any_of("bit", "cut", "empty", "removed", "other file", "bytes", "json"))  # "json" cuts a file that is not JSON
+    if kind == "bit":
         position, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
         return name, content[:position] + bytes([content[position] ^ 1 << bit]) + content[position + 1 :]
     if kind == "json" and name.endswith(".json"):
         return name, json.dumps(draw(spoilt(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
-    if kind == "other":
+    if kind == "other file":
         return name, Path(draw(st.sampled_from(files))).read_bytes()
     if kind == "bytes":
         return name, draw(st.binary(max_size=20))
-    if kind in ("empty", "gone"):
+    if kind in ("empty", "removed"):
         return name, b"" if kind == "empty" else None
     return name, content[: draw(st.integers(0, len(content) - 1))]
 

@@ -1,4 +1,4 @@
-"""FRAC equals a direct simulation of its definition, and cases worked out by hand. It keeps its guarantees."""
+"""FRAC gives the labels of a direct simulation and those worked out by hand, and keeps its guarantees."""
 
 import inspect
 from fractions import Fraction
@@ -192,7 +192,7 @@ def test_labels_are_those_of_the_simulation(seed):
         counts = counts_of(labels, groups, n_clusters).T
         assert (counts >= [floor(tau * size) for tau, size in zip(taus, sizes)]).all()
     counts = counts_of(fair_assignment(X, groups, centres), groups, n_clusters).T
-    assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1, "equal shares, up to one point"
+    assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1, "shares differ by more than one point"
     labels_with_float_taus = fair_assignment(X, groups, centres, [float(tau) for tau in taus_per_group])
     assert (labels_with_float_taus == fair_assignment(X, groups, centres, taus_per_group)).all()
 
@@ -210,9 +210,9 @@ def test_labels_are_those_of_the_simulation_if_centres_refill_their_queues(n_val
 @pytest.mark.parametrize("n", [0, 1, 2047, 2048, 2049, 5000])
 def test_merge_sort_and_radix_sort_are_stable(n):
     rng = np.random.default_rng(n)
-    of_all_magnitudes = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # some are subnormal
+    mixed_magnitudes = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # some are subnormal
     neighbouring_floats = 1 + (np.arange(n) + 1) % 2 * 2.0**-52
-    for unsorted in (of_all_magnitudes, neighbouring_floats, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
+    for unsorted in (mixed_magnitudes, neighbouring_floats, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
         original = unsorted.copy()
         assert np.array_equal(frac_module._stable_argsort(unsorted), np.argsort(unsorted, kind="stable"))
         assert np.array_equal(unsorted, original)
