@@ -7,7 +7,7 @@ import copy
 import json
 from collections.abc import Iterator
 
-from fuzzing import ODD, any_of
+from fuzzing import ODD_STRINGS, any_of
 from hypothesis import strategies as st
 
 
@@ -78,7 +78,7 @@ ANYTHING = st.one_of(
     any_of([], {}, [[]], [None], {"a": 1}, {1: 2}, [1, "a"]),
     st.floats(),
     st.integers(),
-    ODD,
+    ODD_STRINGS,
     st.text(max_size=5),
 )
 
@@ -99,7 +99,7 @@ def spoilt(draw, values: st.SearchStrategy):
     elif change == "repeat" and isinstance(parent, list):
         parent.append(copy.deepcopy(parent[key]))
     elif isinstance(parent, dict):
-        parent[draw(ODD | st.integers())] = draw(ANYTHING)
+        parent[draw(ODD_STRINGS | st.integers())] = draw(ANYTHING)
     return value
 
 

@@ -45,7 +45,7 @@ def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
 
 
 def is_balanced(labels, groups, k, balance):
-    """Whether no cluster is empty, and none has a ratio of its rarer to its other group below ``balance``."""
+    """Whether every cluster has instances, and the ratio of its rarer group to the other one is at least ``balance``."""
     counts = counts_of(labels, groups, k)
     return counts.any(axis=0).all() and (counts.min(axis=0) / counts.max(axis=0) >= balance - 1e-9).all()
 
