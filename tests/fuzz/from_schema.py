@@ -57,8 +57,8 @@ def _object(schema, root):
     properties = {key: valid_values(value, root) for key, value in schema.get("properties", {}).items()}
     required = {key: properties[key] for key in schema.get("required", [])}
     optional = {key: value for key, value in properties.items() if key not in required}
-    n_least = schema.get("minProperties", 0)
-    return st.fixed_dictionaries(required, optional=optional).filter(lambda mapping: len(mapping) >= n_least)
+    min_properties = schema.get("minProperties", 0)
+    return st.fixed_dictionaries(required, optional=optional).filter(lambda mapping: len(mapping) >= min_properties)
 
 
 _KINDS = {
@@ -84,7 +84,7 @@ ANYTHING = st.one_of(
 
 
 @st.composite
-def spoilt(draw, values: st.SearchStrategy):
+def spoilt_values(draw, values: st.SearchStrategy):
     """A value with something in it replaced or removed, repeated in a list, or added to a mapping."""
     value = copy.deepcopy(draw(values))
     positions = list(_positions(value))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import tiny_grid
-from from_schema import ANYTHING, spoilt
+from from_schema import ANYTHING, spoilt_values
 from fuzzing import ODD_STRINGS, any_of, command, files_here, has_reason_in_one_line, restored_folder
 from hypothesis import strategies as st
 from matplotlib import pyplot
@@ -217,7 +217,7 @@ def damage(draw, files):
         position, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
         return name, content[:position] + bytes([content[position] ^ 1 << bit]) + content[position + 1 :]
     if kind == "json" and name.endswith(".json"):
-        return name, json.dumps(draw(spoilt(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
+        return name, json.dumps(draw(spoilt_values(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
     if kind == "other file":
         return name, Path(draw(st.sampled_from(files))).read_bytes()
     if kind == "bytes":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from from_schema import spoilt, valid_values
+from from_schema import spoilt_values, valid_values
 from fuzzing import ODD_STRINGS, any_of
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -144,7 +144,7 @@ def test_a_valid_configuration_runs_as_requested_or_is_refused(fuzz):
 
 
 def test_a_nearly_valid_configuration_is_refused_or_runs_as_requested(fuzz):
-    fuzz(check_configuration, spoilt(configurations()), n_examples=100)
+    fuzz(check_configuration, spoilt_values(configurations()), n_examples=100)
 
 
 def check_yaml(text):

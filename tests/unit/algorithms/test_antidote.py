@@ -12,11 +12,11 @@ from clusterlets.algorithms.kmeans import lloyd
 
 
 def naive_balances(labels, groups, n_clusters):
-    r = np.array([(groups == group).mean() for group in np.unique(groups)])  # shares of the groups in the table
+    table_shares = np.array([(groups == group).mean() for group in np.unique(groups)])
     balances = []
     for cluster in range(n_clusters):
-        p = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])  # and in the cluster
-        balances.append(np.minimum(p / r, r / p).min() if p.all() else 0.0)
+        shares = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])
+        balances.append(np.minimum(shares / table_shares, table_shares / shares).min() if shares.all() else 0.0)
     return balances
 
 
@@ -126,4 +126,4 @@ def test_the_number_of_added_points_is_rounded_up(n, rho, added):
 def test_random_steps_have_mean_0_and_variance_1():
     steps = module._nearly_normal(np.random.default_rng(0), 50_000)
     assert abs(steps.mean()) < 0.02 and abs(steps.var() - 1) < 0.03
-    assert 3 < abs(steps).max() <= 6
+    assert 3 < abs(steps).max() <= 6  # a step is a sum of twelve numbers from 0 to 1, less 6

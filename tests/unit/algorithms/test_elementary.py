@@ -76,9 +76,9 @@ def test_log_and_exp_give_the_recorded_bits():
 
 
 def test_the_kullback_leibler_divergence_equals_the_one_worked_out_by_hand():
-    shares, expected = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([0.5, 0.5])
+    shares, reference_shares = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([0.5, 0.5])
     by_hand = [0.25 * np.log(0.5) + 0.75 * np.log(1.5), np.log(2)]
-    np.testing.assert_allclose(kullback_leibler(shares, expected), by_hand, rtol=1e-15)
+    np.testing.assert_allclose(kullback_leibler(shares, reference_shares), by_hand, rtol=1e-15)
 
 
 @given(
@@ -87,12 +87,12 @@ def test_the_kullback_leibler_divergence_equals_the_one_worked_out_by_hand():
     k=st.integers(2, 200),
 )
 def test_the_price_of_fairness_matches_numpys_interpolation(plain_costs, cost, k):
-    numbers = sorted(plain_costs)
+    ks = sorted(plain_costs)
     price = price_of_fairness(cost, k, plain_costs)
-    if not numbers[0] <= k <= numbers[-1]:
+    if not ks[0] <= k <= ks[-1]:
         assert np.isnan(price)
         return
-    plain_cost = np.exp(np.interp(np.log(k), np.log(numbers), [np.log(plain_costs[number]) for number in numbers]))
+    plain_cost = np.exp(np.interp(np.log(k), np.log(ks), [np.log(plain_costs[plain_k]) for plain_k in ks]))
     assert price == pytest.approx(cost / plain_cost, rel=1e-12)
     if k in plain_costs:
         assert price == cost / plain_costs[k]

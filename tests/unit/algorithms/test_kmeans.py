@@ -31,7 +31,7 @@ def all_distinct_rows(X, rng):
 
 
 def random_rows_with_one_repeated(X, rng):
-    """Two centres are equal, so all their rows tie, and the second centre gets none."""
+    """Two centres are equal, so all their rows tie, and the first of the two gets them all."""
     return np.repeat(X[rng.choice(len(X), 4, replace=False)], [1, 2, 1, 1], axis=0)
 
 
@@ -153,7 +153,7 @@ def test_a_centre_without_rows_moves_to_the_farthest_row():
     assert result.labels.tolist() == [1, 0] and result.centres.tolist() == [[1], [0]]
 
 
-def test_equal_rows_take_one_round_and_leave_other_centres_where_they_are():
+def test_equal_rows_need_one_round_and_a_centre_without_rows_stays_where_it_is():
     result = lloyd(np.ones((3, 1)), np.array([[1.0], [5.0]]))
     assert (result.n_iter, result.centres.tolist()) == (1, [[1], [5]])
 
