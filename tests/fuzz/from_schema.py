@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 
 def valid_values(schema: dict, root: dict) -> st.SearchStrategy:
-    """Values of a schema; lists and mappings are short, numbers mostly small."""
+    """Values that fit ``schema``, a part of the schema ``root``. Lists and mappings are short, and most numbers are small."""
     while "$ref" in schema:
         node = root
         for part in schema["$ref"].removeprefix("#/").split("/"):

@@ -37,10 +37,10 @@ def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
     """Call ``check`` with batches of ``n_examples`` examples until the time is up. Each batch has a different seed."""
-    deadline, batch = time.monotonic() + SEARCH_SECONDS, 0
+    deadline, n_batches = time.monotonic() + SEARCH_SECONDS, 0
     while time.monotonic() < deadline:
-        _run_batch(check, examples, n_examples, FIRST_SEED + batch)
-        batch += 1
+        _run_batch(check, examples, n_examples, FIRST_SEED + n_batches)
+        n_batches += 1
 
 
 def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, batch_seed: int) -> None:

@@ -86,7 +86,7 @@ def assert_equals_file(table, remarks, row_numbers, header, rows, sensitive):
     header = [name.strip() for name in header]
     records = [dict(zip(header, row, strict=True)) for row in rows]
     complete_rows = [row for row in records if all(row[name].strip() for name in sensitive)]
-    assert [records[row] for row in row_numbers] == complete_rows
+    assert [records[number] for number in row_numbers] == complete_rows
     assert table.X.shape == (len(complete_rows), len(table.feature_names)) and np.isfinite(table.X).all()
     for name, column in zip(table.feature_names, table.X.T, strict=True):
         assert column.tolist() == [value_of(row[name].strip()) for row in complete_rows]

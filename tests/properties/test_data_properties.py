@@ -44,6 +44,7 @@ def test_every_instance_is_in_a_cluster_and_no_cluster_is_empty(name, table, k, 
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     matching = match(name, clusterlets, seed)
     if matching is None:
+        # C may draw no valid partition, even with two clusterlets of every group.
         assert np.bincount(clusterlets.group).min() < 2 or name == "C"
         return
     memberships = matching[:, clusterlets.labels]

@@ -63,7 +63,7 @@ def test_the_weights_of_the_sample_add_up_to_the_size_of_each_group(monkeypatch)
     fair_flow(X, groups, 2, np.random.default_rng(0))
     fractional_lloyd.assert_called_once()
     rows, weights, sample_groups, *_ = fractional_lloyd.call_args.args
-    assert len(rows) < 500
+    assert len(rows) < 500  # about 300, not all 2000
     assert np.bincount(sample_groups, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
 
 

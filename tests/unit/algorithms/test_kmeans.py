@@ -116,10 +116,10 @@ def test_the_mean_cost_matches_that_of_scikit_learn(load, k):
 @pytest.mark.parametrize(
     ("values", "chance"),
     [
-        # A candidate is the row at 3 with a chance of 9 / 17.84. This row lowers the cost more than the others, so it becomes
-        # a centre if either candidate is this row.
+        # Each candidate has a chance of 9 / 17.84 to be the row at 3. This row lowers the cost more than the others, so it
+        # becomes a centre if either candidate is this row.
         ([0.0, 3.0, -2.0, -2.2], 1 - (8.84 / 17.84) ** 2),
-        # A candidate is the row at 2 with a chance of 4 / 13. Both rows lower the cost to 1, so the first candidate is taken.
+        # Each candidate has a chance of 4 / 13 to be the row at 2. Both rows lower the cost to 1, so the first candidate wins.
         ([0.0, 2.0, 3.0], 4 / 13),
     ],
 )

@@ -31,7 +31,7 @@ def scores():
     runs = some_runs(
         *runs_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best matcher configuration on seeds 0 to 4
         *runs_with([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on seeds 5 to 9, and the best run
-        *runs_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # a limit case
+        *runs_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # limit cases, which are left out
         *runs_with([0.3] * 10, matcher="D", hops=1),
         *runs_with([0.04] * 5 + [0.06] * 5, **FRAC),
         *runs_with([0.05] * 10, **FRAC, k=10),
