@@ -7,12 +7,12 @@ import copy
 import json
 from collections.abc import Iterator
 
-from fuzzing import ODD, any_of
+from fuzzing import ODD_STRINGS, any_of
 from hypothesis import strategies as st
 
 
 def valid_values(schema: dict, root: dict) -> st.SearchStrategy:
-    """Values of a schema; lists and mappings are short, numbers mostly small."""
+    """Values that fit ``schema``, a part of the schema ``root``. Lists and mappings are short, and most numbers are small."""
     while "$ref" in schema:
         node = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
@@ -57,8 +57,8 @@ def _object(schema, root):
     properties = {key: valid_values(value, root) for key, value in schema.get("properties", {}).items()}
     required = {key: properties[key] for key in schema.get("required", [])}
     optional = {key: value for key, value in properties.items() if key not in required}
-    n_least = schema.get("minProperties", 0)
-    return st.fixed_dictionaries(required, optional=optional).filter(lambda mapping: len(mapping) >= n_least)
+    min_properties = schema.get("minProperties", 0)
+    return st.fixed_dictionaries(required, optional=optional).filter(lambda mapping: len(mapping) >= min_properties)
 
 
 _KINDS = {
@@ -78,13 +78,13 @@ ANYTHING = st.one_of(
     any_of([], {}, [[]], [None], {"a": 1}, {1: 2}, [1, "a"]),
     st.floats(),
     st.integers(),
-    ODD,
+    ODD_STRINGS,
     st.text(max_size=5),
 )
 
 
 @st.composite
-def spoilt(draw, values: st.SearchStrategy):
+def spoilt_values(draw, values: st.SearchStrategy):
     """A value with something in it replaced or removed, repeated in a list, or added to a mapping."""
     value = copy.deepcopy(draw(values))
     positions = list(_positions(value))
@@ -99,7 +99,7 @@ def spoilt(draw, values: st.SearchStrategy):
     elif change == "repeat" and isinstance(parent, list):
         parent.append(copy.deepcopy(parent[key]))
     elif isinstance(parent, dict):
-        parent[draw(ODD | st.integers())] = draw(ANYTHING)
+        parent[draw(ODD_STRINGS | st.integers())] = draw(ANYTHING)
     return value
 
 

@@ -1,7 +1,7 @@
 """Helpers of the fuzz tests: draw examples, print failing ones, run commands in this process, and check how they end.
 
 Each fuzz test runs in two ways. The fast way tries a fixed number of examples from a fixed seed, the same on every machine.
-The slow way searches for CLUSTERLETS_FUZZ_SECONDS per test (5 by default). It tries one seed after the other, from
+The slow way searches for CLUSTERLETS_FUZZ_SECONDS per test (5 by default). It tries one seed after another, from
 CLUSTERLETS_FUZZ_SEED on. A failing example is shrunk for at most 30 seconds, and printed as a test to paste.
 """
 
@@ -37,10 +37,10 @@ def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
     """Call ``check`` with batches of ``n_examples`` examples until the time is up. Each batch has a different seed."""
-    deadline, batch = time.monotonic() + SEARCH_SECONDS, 0
+    deadline, n_batches = time.monotonic() + SEARCH_SECONDS, 0
     while time.monotonic() < deadline:
-        _run_batch(check, examples, n_examples, FIRST_SEED + batch)
-        batch += 1
+        _run_batch(check, examples, n_examples, FIRST_SEED + n_batches)
+        n_batches += 1
 
 
 def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, batch_seed: int) -> None:
@@ -175,7 +175,7 @@ def any_of(*values) -> st.SearchStrategy:
 
 
 #: Strings that programs often handle wrongly.
-ODD = any_of(
+ODD_STRINGS = any_of(
     *("", " ", "-", "--", "0", "-1", "1e400", "nan", "inf", "1_000", "٣", "²", "true", "null", "{k}", "{", "$(touch hit)"),
     *("`x`", "~user"),
     *("a\nb", "a\tb", "é", "漢", "a'b", 'a"b', "~", "~/x", "../x", ".", "/", "*", "%s", "a,b", "=1+1", "\\", "a" * 300),

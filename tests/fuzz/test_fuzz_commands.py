@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 import tiny_grid
-from from_schema import ANYTHING, spoilt
-from fuzzing import ODD, any_of, command, files_here, has_reason_in_one_line, restored_folder
+from from_schema import ANYTHING, spoilt_values
+from fuzzing import ODD_STRINGS, any_of, command, files_here, has_reason_in_one_line, restored_folder
 from hypothesis import strategies as st
 from matplotlib import pyplot
 
@@ -37,8 +37,8 @@ def mostly(usual, rare):
 def options(**values):
     """Some options in any order, each as (name, value) or, rarely, as (name,). ``values`` has a strategy for each option."""
     strategies = {name: mostly(strategy.map(lambda value: (value,)), st.just(())) for name, strategy in values.items()}
-    pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda picks: [(name, *value) for name, value in picks.items()])
-    pairs = pairs.filter(lambda picks: not any("--" in pair for pair in picks))  # argparse drops the value "--"
+    pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda drawn: [(name, *value) for name, value in drawn.items()])
+    pairs = pairs.filter(lambda drawn_pairs: not any("--" in pair for pair in drawn_pairs))  # argparse drops the value "--"
     return pairs.flatmap(st.permutations)
 
 
@@ -61,8 +61,8 @@ OUTPUT_PATHS = any_of(
     *("a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", "", ".", "/", "x" * 300)
 )
 CLUSTER = options(
-    sensitive=any_of("city", "sex", "age", "name", "nothing", "") | ODD,
-    features=any_of("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
+    sensitive=any_of("city", "sex", "age", "name", "nothing", "") | ODD_STRINGS,
+    features=any_of("age,income", "age", "age,age", "city", "", ",", "name") | ODD_STRINGS,
     separator=any_of(",", ";", "\t", "", "ab", '"', "\n", "é"),
     scaling=any_of("none", "standard", "x"),
     method=any_of("clusterlets", "frac", "x"),
@@ -103,6 +103,7 @@ def gives_every_row_a_cluster_or_says_why_not(pairs):
                 assert len(rows) == N_ROWS
         if values.get("method") == "frac":
             assert f"FRAC, k = {int(values.get('k', 10))}, " in result.out
+            # The program prints 0.0 as 0.
             assert f"tau {float(values['tau']) if 'tau' in values else '1/'}" in result.out.replace("tau 0:", "tau 0.0:")
 
 
@@ -115,9 +116,9 @@ def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
 PLOT_PATHS = any_of("a.png", "b/c.svg", "people.csv", "a.csv", "folder", "é 漢.pdf", "a.gif", "-a.png", "", "x" * 300 + ".png")
 # The option --seed is at most 4294966295, so that even the last of 1000 seeds is below 2**32.
 TUNE = options(
-    sensitive=mostly(any_of("sex"), any_of("age", "name", "nothing", "") | ODD),
-    features=mostly(any_of("age,income", "age"), any_of("city", "") | ODD),
-    scaling=mostly(any_of("none", "standard"), ODD),
+    sensitive=mostly(any_of("sex"), any_of("age", "name", "nothing", "") | ODD_STRINGS),
+    features=mostly(any_of("age,income", "age"), any_of("city", "") | ODD_STRINGS),
+    scaling=mostly(any_of("none", "standard"), ODD_STRINGS),
     clusters=mostly(any_of("2", "3", "24"), NUMBERS),
     max_deviation=mostly(any_of("0", "0.25", "1", "1e-5"), SHARES),
     minutes=mostly(any_of("0.02", "1e-9"), any_of("0", "-1", "nan", "inf", "1e400", "1_0")),
@@ -208,20 +209,20 @@ def results(grid_folder, monkeypatch):
 
 @st.composite
 def damage(draw, files):
-    """The path of one of the files, and its damaged content, or None if the file is to be removed."""
+    """The path of one of the files and its damaged content, which is None if the file is to be removed."""
     name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
     content = Path(name).read_bytes()
-    kind = draw(any_of("flip", "cut", "empty", "gone", "other", "bytes", "json"))  # "json" cuts a file that is not JSON
-    if kind == "flip":
+    kind = draw(any_of("bit", "cut", "empty", "removed", "other file", "bytes", "json"))  # "json" cuts a file that is not JSON
+    if kind == "bit":
         position, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
         return name, content[:position] + bytes([content[position] ^ 1 << bit]) + content[position + 1 :]
     if kind == "json" and name.endswith(".json"):
-        return name, json.dumps(draw(spoilt(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
-    if kind == "other":
+        return name, json.dumps(draw(spoilt_values(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
+    if kind == "other file":
         return name, Path(draw(st.sampled_from(files))).read_bytes()
     if kind == "bytes":
         return name, draw(st.binary(max_size=20))
-    if kind in ("empty", "gone"):
+    if kind in ("empty", "removed"):
         return name, b"" if kind == "empty" else None
     return name, content[: draw(st.integers(0, len(content) - 1))]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from from_schema import spoilt, valid_values
-from fuzzing import ODD, any_of
+from from_schema import spoilt_values, valid_values
+from fuzzing import ODD_STRINGS, any_of
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -75,12 +75,13 @@ def method_name(method):
 
 
 # Strategies for the keys whose values name datasets and methods.
-BY_NAME = {
+NAMING_KEYS = {
     "datasets": st.lists(DATASETS, min_size=1, max_size=3, unique_by=json.dumps),
     "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=method_name),
     "exclude": any_of([], "", None, "wine", ["wine"], "wine, digits"),
 }
-VALUES = {key: valid_values(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in BY_NAME} | BY_NAME
+# A strategy for the values of each key.
+VALUES = {key: valid_values(part, SCHEMA) for key, part in SCHEMA["properties"].items() if key not in NAMING_KEYS} | NAMING_KEYS
 
 
 def configurations(**fixed_keys):
@@ -143,7 +144,7 @@ def test_a_valid_configuration_runs_as_requested_or_is_refused(fuzz):
 
 
 def test_a_nearly_valid_configuration_is_refused_or_runs_as_requested(fuzz):
-    fuzz(check_configuration, spoilt(configurations()), n_examples=100)
+    fuzz(check_configuration, spoilt_values(configurations()), n_examples=100)
 
 
 def check_yaml(text):
@@ -152,18 +153,18 @@ def check_yaml(text):
         config = read_configuration("requested.yaml")
     except ClusterletsError:
         return
-    json.dumps(config)
+    json.dumps(config)  # the rules pass a configuration on as JSON
 
 
 def test_any_yaml_is_read_or_refused(fuzz):
     tokens = ["k: ", "omega: ", "5", ".nan", "[", "]", "{", "}", ": ", ", ", "\n", "\n  ", "- ", "? ", "#", "|", "&a ", "*a"]
-    pieces = st.lists(ODD | any_of(*tokens, "!!python/name:os", "2020-13-45"))
+    pieces = st.lists(ODD_STRINGS | any_of(*tokens, "!!python/name:os", "2020-13-45"))
     fuzz(check_yaml, pieces.map("".join), n_examples=60)
 
 
 # Small enough to plan quickly: the paper's grid has thousands of jobs.
 SMALL_GRID = {
-    "datasets": BY_NAME["datasets"],
+    "datasets": NAMING_KEYS["datasets"],
     "seeds": st.fixed_dictionaries({"count": st.integers(1, 3), "block": st.integers(1, 10**6)}),
     "k": st.lists(st.integers(2, 10**6), min_size=1, max_size=2, unique=True),
     "hops": st.lists(st.integers(1, 10**6), min_size=1, max_size=2, unique=True),
@@ -179,7 +180,8 @@ def plan_commands(config_file):
     process = subprocess.run([*snakemake, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.returncode == 0, process.stdout
     commands = re.findall(r"^Shell command: clusterlets (.*) > (?:\S+\.log|'.*\.log') 2>&1$", process.stdout, re.MULTILINE)
-    assert len(commands) == process.stdout.count("Shell command: ") - 1, process.stdout  # the target rule runs no command
+    # The target rule, which runs no command, has such a line too.
+    assert len(commands) == process.stdout.count("Shell command: ") - 1, process.stdout
     return [shlex.split(command) for command in commands]
 
 

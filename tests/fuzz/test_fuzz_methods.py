@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from fuzzing import ODD, any_of, command, has_reason_in_one_line, restored_folder
+from fuzzing import ODD_STRINGS, any_of, command, has_reason_in_one_line, restored_folder
 from hypothesis import strategies as st
 
 from clusterlets.errors import ClusterletsError
@@ -104,9 +104,9 @@ def people_csv(tmp_path, monkeypatch):
 
 
 def check_method_file(example):
-    source, n_clusters, parameters, output = example
+    file_parts, n_clusters, parameters, output = example
     with restored_folder():
-        Path("mine.py").write_text(FILE_TEMPLATE.format(**source))
+        Path("mine.py").write_text(FILE_TEMPLATE.format(**file_parts))
         arguments = ["people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", str(n_clusters), "-o", output]
         result = command("cluster", *arguments, *(["--parameters", parameters] if parameters else []))
         if result.status:
@@ -117,13 +117,15 @@ def check_method_file(example):
         assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(N_ROWS))
         clusters = {int(cluster) for _, cluster in rows}
         assert clusters == set(range(len(clusters)))
-        if source["result"] == ROUND_ROBIN:
+        if file_parts["result"] == ROUND_ROBIN:
             assert [(int(row), int(cluster)) for row, cluster in rows] == [(row, row % n_clusters) for row in range(N_ROWS)]
         assert not Path("__pycache__").exists()
 
 
-def test_a_method_file_gives_every_row_a_cluster_or_ends_with_one_line(fuzz, people_csv):
-    parameters = any_of("", "", "", "share=0.5", "share=1_0", "share=inf", "self=1", "X=1", "other=2", "share=0,share=1") | ODD
+def test_a_method_file_gives_every_row_a_cluster_or_is_refused_in_one_line(fuzz, people_csv):
+    parameters = (
+        any_of("", "", "", "share=0.5", "share=1_0", "share=inf", "self=1", "X=1", "other=2", "share=0,share=1") | ODD_STRINGS
+    )
     parameters = parameters.filter(lambda text: not text.startswith("-"))
     output = any_of(*["labels.csv"] * 6, "mine.py", "people.csv")
     example = st.tuples(FILE_PARTS, st.integers(1, N_ROWS), parameters, output)
@@ -144,7 +146,8 @@ PIECES = any_of(
 WORDS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
 QUOTED = st.tuples(any_of("{}", "{}", "{}", "'{}'", '"{}"'), WORDS).map(lambda pair: pair[0].replace("{}", pair[1], 1))
 PARAMETER_VALUES = st.lists(
-    ODD | any_of("a b", "it's", "{k}", "{labels}", "'; touch hit; '", '"', "$HOME", "plain", 0, 0.5, 1e-5, 1e300, True, None),
+    ODD_STRINGS
+    | any_of("a b", "it's", "{k}", "{labels}", "'; touch hit; '", '"', "$HOME", "plain", 0, 0.5, 1e-5, 1e300, True, None),
     min_size=1,
     max_size=2,
     unique_by=repr,
@@ -174,17 +177,17 @@ def check_command(example):
             assert sorted(Path().iterdir()) == files_before
             return
         grid = config["grids"]["mine"]
-        calls = [arguments_of_call(grid, point, example["words"]) for point in combinations(grid["parameters"])]
-        assert all(first != second for first, second in itertools.combinations(calls, 2)), "two configurations are one run"
+        calls = [arguments_of_call(grid, values, example["words"]) for values in combinations(grid["parameters"])]
+        assert all(first != second for first, second in itertools.combinations(calls, 2)), "two configurations run one command"
         assert not Path("hit").exists()
 
 
-def arguments_of_call(grid, point, words):
-    """Run the command with the parameters ``point``, and check the arguments that it gets. Return those made from ``words``."""
-    labels = load({"name": "mine", **grid})().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
+def arguments_of_call(grid, parameters, words):
+    """Run the command with these parameters, and check the arguments that it gets. Return those made from ``words``."""
+    labels = load({"name": "mine", **grid})().fit(X, GROUPS, 3, np.random.default_rng(0), **parameters)
     assert labels.tolist() == [0] * N_ROWS
     *arguments, table_path, _ = Path("arguments").read_text().split("\0")[:-1]
-    values = {**{name: as_text(value) for name, value in point.items()}, "k": "3"}
+    values = {**{name: as_text(value) for name, value in parameters.items()}, "k": "3"}
     assert arguments == expected_arguments(words, values) and table_path.endswith("/table.csv")
     return arguments
 

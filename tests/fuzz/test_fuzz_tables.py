@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from fuzzing import ODD, any_of
+from fuzzing import ODD_STRINGS, any_of
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ CELLS = {
     "whole": st.integers(-(10**6), 10**6).map(str),
     "real": st.floats(allow_nan=False, allow_infinity=False).map(repr) | any_of("+5", ".5", "5.", "-0", " 7 ", "1e3", "1E-3"),
     "boolean": any_of("true", "False", "yes", "NO", "true"),
-    "text": st.text(max_size=4) | ODD,
+    "text": st.text(max_size=4) | ODD_STRINGS,
     "empty": st.just(""),
     "odd": any_of("1,5", "1_000", "nan", "-inf", "1e999", "٣", "0x10", "1e160", "5 000", "1e-200", "true ", "１", "1e5_0"),
 }
@@ -51,7 +51,9 @@ def tables(draw):
     """A table for a text file, as (header, rows, names of the sensitive columns)."""
     n_rows = draw(st.integers(0, 9))
     is_simple = draw(any_of(False, True, True))  # if not, names can be almost any text, and groups can be missing
-    names = draw(st.lists(any_of(*"xyzw") if is_simple else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
+    names = draw(
+        st.lists(any_of(*"xyzw") if is_simple else ODD_STRINGS | st.text(max_size=5), min_size=1, max_size=4, unique=True)
+    )
     features = [draw(column_cells(n_rows)) for _ in names]
     sensitive = draw(any_of(["city"], ["sex"], ["city", "sex"]))
     values = any_of("a", "b") if is_simple else any_of("a", "b", " a", "", "ü", "0")
@@ -84,7 +86,7 @@ def assert_equals_file(table, remarks, row_numbers, header, rows, sensitive):
     header = [name.strip() for name in header]
     records = [dict(zip(header, row, strict=True)) for row in rows]
     complete_rows = [row for row in records if all(row[name].strip() for name in sensitive)]
-    assert [records[row] for row in row_numbers] == complete_rows
+    assert [records[number] for number in row_numbers] == complete_rows
     assert table.X.shape == (len(complete_rows), len(table.feature_names)) and np.isfinite(table.X).all()
     for name, column in zip(table.feature_names, table.X.T, strict=True):
         assert column.tolist() == [value_of(row[name].strip()) for row in complete_rows]
@@ -142,7 +144,7 @@ PARQUET_VALUES = {
     pyarrow.float64(): st.floats(),
     pyarrow.float32(): st.floats(width=32),
     pyarrow.bool_(): st.booleans(),
-    pyarrow.string(): st.text(max_size=4) | ODD,
+    pyarrow.string(): st.text(max_size=4) | ODD_STRINGS,
     pyarrow.binary(): st.binary(max_size=3),
     pyarrow.date32(): st.dates(),
     pyarrow.timestamp("us"): st.datetimes(min_value=datetime.datetime(1700, 1, 1)),
@@ -160,17 +162,17 @@ def parquet_columns(draw):
     n_rows = draw(st.integers(0, 6))
     groups = draw(st.lists(any_of("a", "b", None), min_size=n_rows, max_size=n_rows))
     columns = {"city": ("string", groups)}
-    kinds = draw(st.lists(st.sampled_from(list(PARQUET_VALUES)), min_size=1, max_size=4))
-    for number, kind in enumerate(kinds):
-        cells = PARQUET_VALUES[kind] | st.none() if draw(any_of(False, False, True)) else PARQUET_VALUES[kind]
-        columns[f"{kind} {number}"] = (str(kind), draw(st.lists(cells, min_size=n_rows, max_size=n_rows)))
+    types = draw(st.lists(st.sampled_from(list(PARQUET_VALUES)), min_size=1, max_size=4))
+    for number, type_ in enumerate(types):
+        values = PARQUET_VALUES[type_] | st.none() if draw(any_of(False, False, True)) else PARQUET_VALUES[type_]
+        columns[f"{type_} {number}"] = (str(type_), draw(st.lists(values, min_size=n_rows, max_size=n_rows)))
     return columns
 
 
 def write_parquet(columns):
     """Write these columns to t.parquet, and return them as a table of pyarrow."""
-    types = {str(kind): kind for kind in PARQUET_VALUES}
-    table = pyarrow.table({name: pyarrow.array(values, types[kind]) for name, (kind, values) in columns.items()})
+    types = {str(type_): type_ for type_ in PARQUET_VALUES}
+    table = pyarrow.table({name: pyarrow.array(values, types[type_name]) for name, (type_name, values) in columns.items()})
     pyarrow.parquet.write_table(table, "t.parquet")
     return table
 

@@ -1,4 +1,4 @@
-"""Run jobs of the workflow one after the other in this process: run_steps.py PLAN FACTS [--threads N] [--without-blas]
+"""Run jobs of the workflow one after another in this process: run_steps.py PLAN FACTS [--threads N] [--without-blas]
 
 PLAN is a JSON list of command lines, each without ``clusterlets`` and with paths relative to the working directory. At the end,
 the file FACTS records the packages that each step was the first to load, and the libraries and processor features in use.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from clusterlets.__main__ import main  # this import limits numeric libraries to one thread
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def run(plan):
@@ -52,7 +52,7 @@ if __name__ == "__main__":
     parser.add_argument("--without-blas", action="store_true")
     arguments = parser.parse_args()
     if arguments.threads:
-        os.environ |= dict.fromkeys(THREADS, str(arguments.threads))
+        os.environ |= dict.fromkeys(THREAD_VARIABLES, str(arguments.threads))
     if arguments.without_blas:
         import without_blas
 

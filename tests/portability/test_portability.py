@@ -79,7 +79,7 @@ def test_the_grid_has_every_method_and_every_step_that_makes_reproducible_number
         ("tree-fairlets", "unsupported"),
         ("vfc", "not_converged"),
     }
-    assert any(row["price_of_fairness"] for row in rows if row["n_clusters"] in ("3", "4", "5")), "no price is interpolated"
+    assert any(row["price_of_fairness"] for row in rows if row["n_clusters"] in ("3", "4", "5")), "no interpolated price"
     assert {job[0] for job in jobs} == {
         *("fetch-dataset", "prepare-dataset", "prepare-user-table", "measure-geometry", "measure-plain-cost"),
         *("extract-clusterlets", "sum-distances", "sample-partitions", "fit-method", "score-method"),

@@ -58,7 +58,7 @@ ORDER = [
     *("runs.csv", "runs.csv.sha256"),
 ]
 # Prefixes of the environment variables that change how numeric libraries compute.
-STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
+STEERING_PREFIXES = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
 MAX_LINES = 5  # the most lines that are shown of the difference between two text files
 # A table with two sensitive columns.
 PEOPLE = "age,income,city,sex\n" + "".join(
@@ -69,7 +69,7 @@ PEOPLE = "age,income,city,sex\n" + "".join(
 
 def environment(**variables):
     """The given environment variables and those of this process, except those that steer numeric libraries."""
-    other_variables = {name: value for name, value in os.environ.items() if not name.startswith(STEERING)}
+    other_variables = {name: value for name, value in os.environ.items() if not name.startswith(STEERING_PREFIXES)}
     return {**other_variables, "PYTHONPATH": str(ROOT), **variables}
 
 
@@ -107,8 +107,8 @@ def run_steps(folder, jobs, *options, python=sys.executable, variables=None):
 def _output(command, folder, variables):
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.run(command, cwd=folder, env=variables, **streams, text=True)
-    output = process.stdout.partition("\nExtension modules: ")[0]  # cut off the very long line at the end of a crash report
-    assert process.returncode == 0, f"exit {process.returncode}: {output[-4000:]}"
+    message = process.stdout.partition("\nExtension modules: ")[0]  # cut off the very long line at the end of a crash report
+    assert process.returncode == 0, f"exit {process.returncode}: {message[-4000:]}"
     return process.stdout
 
 
@@ -116,8 +116,8 @@ def hashes(folder):
     """SHA-256 of every file that must be equal on all machines, intermediate files included. They are sorted by ORDER."""
     results = folder / "results"
     files = (path.relative_to(results) for path in results.rglob("*") if path.is_file())
-    numbers = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
-    return {file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(numbers, key=_rank)}
+    promised = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
+    return {file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(promised, key=_rank)}
 
 
 def _rank(file):
@@ -131,7 +131,7 @@ def expected():
 
 
 def mismatch(folder, native=None):
-    """Say which results of a run are wrong, and how the first one differs from that of a native run. "" if none is wrong."""
+    """Say which results of a run are wrong, and how the first one differs from that in the folder ``native``; "" if none."""
     actual, correct = hashes(folder), expected()
     wrong = [file for file in actual | correct if actual.get(file) != correct.get(file)]
     if not wrong:

@@ -34,7 +34,7 @@ def forbid():
     for name in FUNCTIONS:
         setattr(np, name, _refuse_doubles(getattr(np, name)))
     faulthandler.enable()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump: the traceback suffices
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump: the traceback is enough
     for routine in ROUTINES:
         _overwrite(_address(routine), ILLEGAL_INSTRUCTION[platform.machine()])
 
@@ -43,7 +43,7 @@ def _refuse_doubles(function):
     @functools.wraps(function)
     def checked_function(*arguments, **settings):
         dtypes = [np.asarray(item).dtype for item in arguments if not isinstance(item, str)]
-        if any(item.kind in "fc" and item != np.float32 for item in dtypes):
+        if any(dtype.kind in "fc" and dtype != np.float32 for dtype in dtypes):
             raise TypeError(f"numpy.{function.__name__} of doubles")
         return function(*arguments, **settings)
 

@@ -17,14 +17,14 @@ import sys
 import time
 from pathlib import Path
 
-PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # of Debian; tried with SLURM 22.05 of Debian 12
+PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # Debian's names; tried with SLURM 22.05 on Debian 12
 PROGRAMS = ["slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "srun"]
 DAEMONS = ["munged", "slurmctld", "slurmd"]  # in the order in which they are started
 # Files that a SLURM or munge other than the private one has.
-FOREIGN = ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/munge/munge.socket.2"]
-LAST_RESORT = 1200  # seconds until a wait gives up; a hopeless wait ends earlier
-# A command with this prefix gets SIGTERM as soon as the process that started it ends, even if that is killed.
-BOUND = ("setpriv", "--pdeathsig", "TERM")
+FOREIGN_FILES = ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/munge/munge.socket.2"]
+MAX_WAIT = 1200  # seconds; a hopeless wait ends earlier
+# A command with this prefix gets SIGTERM as soon as its parent ends, even if the parent is killed.
+BOUND_TO_PARENT = ("setpriv", "--pdeathsig", "TERM")
 
 SLURM_CONF_TEMPLATE = """\
 ClusterName=private
@@ -38,6 +38,7 @@ AuthInfo=socket={folder}/munge.socket
 CredType=cred/munge
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool
+# These files are not used: start_daemon writes <daemon>.pid.
 SlurmctldPidFile={folder}/slurmctld.own.pid
 SlurmdPidFile={folder}/slurmd.own.pid
 SlurmctldLogFile={folder}/slurmctld.log
@@ -78,7 +79,7 @@ def check_alone():
     """
     if os.environ.get("SLURM_CONF"):
         raise NotRun(f"SLURM_CONF is set ({os.environ['SLURM_CONF']}): a SLURM is configured here")
-    for path in FOREIGN:
+    for path in FOREIGN_FILES:
         if os.path.exists(path):
             raise NotRun(f"{path} exists: a SLURM or munge that this test did not start is configured or running here")
     for comm in Path("/proc").glob("[0-9]*/comm"):
@@ -146,7 +147,7 @@ def free_ports(count):
 
 def wait_until(condition, failure, hopeless=lambda: False):
     """Wait until ``condition`` holds. Raise TimeoutError(failure) if ``hopeless`` holds first, or the wait is too long."""
-    deadline = time.monotonic() + LAST_RESORT
+    deadline = time.monotonic() + MAX_WAIT
     while not condition():
         if hopeless() or time.monotonic() > deadline:
             raise TimeoutError(failure)
@@ -154,14 +155,14 @@ def wait_until(condition, failure, hopeless=lambda: False):
 
 
 class Cluster:
-    """A SLURM in a folder of its own. Only the processes whose ids are in <daemon>.pid in that folder are ever stopped.
+    """A SLURM in a separate folder. Only the processes whose ids are in <daemon>.pid in that folder are ever stopped.
 
     With ``bound``, the daemons end as soon as this Python process ends, for whatever reason.
     """
 
     def __init__(self, folder, bound=False):
         self.folder = Path(folder).resolve()
-        self.prefix = BOUND if bound else ()
+        self.prefix = BOUND_TO_PARENT if bound else ()
         self.children = {}  # the daemons that this Python process started
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
@@ -187,7 +188,7 @@ class Cluster:
             wait_until(lambda: not self.jobs(), "the jobs did not end")
 
     def start_daemon(self, daemon):
-        """Start one daemon in a session of its own, write its process id to <daemon>.pid, and wait until it is up."""
+        """Start one daemon in a new session, write its process id to <daemon>.pid, and wait until it is up."""
         configuration = str(self.folder / "slurm.conf")
         arguments = {
             "munged": [
@@ -224,7 +225,7 @@ class Cluster:
         if pid := self._running_pid(daemon):
             os.kill(pid, signal_number)
         if daemon in self.children:
-            self.children.pop(daemon).wait(LAST_RESORT)
+            self.children.pop(daemon).wait(MAX_WAIT)
         wait_until(lambda: not self._running_pid(daemon), f"{daemon} did not end")
         (self.folder / f"{daemon}.pid").unlink(missing_ok=True)
 

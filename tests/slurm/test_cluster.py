@@ -15,9 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def no_other_slurm(monkeypatch, tmp_path):
-    """Hide a SLURM of this machine, and take a program of the test for SLURM's only daemon."""
+    """Hide a SLURM of this machine, and make a program of the test the only daemon."""
     monkeypatch.delenv("SLURM_CONF", raising=False)
-    monkeypatch.setattr(slurm, "FOREIGN", [str(tmp_path / "slurm.conf")])
+    monkeypatch.setattr(slurm, "FOREIGN_FILES", [str(tmp_path / "slurm.conf")])
     monkeypatch.setattr(slurm, "DAEMONS", ["daemon-of-test"])
 
 
@@ -57,20 +57,20 @@ def test_a_cluster_stops_no_process_that_is_not_its_own(no_other_slurm, foreign_
     assert foreign_daemon.poll() is None
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the prefix is Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="setpriv exists only on Linux")
 def test_a_bound_process_ends_with_the_process_that_started_it():
     # The parent prints the id of the bound process, and waits.
     parent_program = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:]).pid, flush=True); input()"
-    command = [sys.executable, "-c", parent_program, *slurm.BOUND, "sleep", "600"]
+    command = [sys.executable, "-c", parent_program, *slurm.BOUND_TO_PARENT, "sleep", "600"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         command_line = Path("/proc", parent.stdout.readline().strip(), "cmdline")
         slurm.wait_until(lambda: command_line.read_bytes().startswith(b"sleep"), "the program did not start")
         parent.kill()
-        # After its end the bound process may stay as a zombie, whose command line is empty.
-        slurm.wait_until(lambda: not (command_line.exists() and command_line.read_bytes()), "the program lives on")
+        # The bound process may remain as a zombie, whose command line is empty.
+        slurm.wait_until(lambda: not (command_line.exists() and command_line.read_bytes()), "the program did not end")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may start it")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may start a SLURM")
 def test_only_root_may_start_a_slurm(tmp_path):
     command = [sys.executable, str(ROOT / "tests" / "slurm" / "cluster.py"), "start", str(tmp_path / "cluster")]
     process = subprocess.run(command, capture_output=True, text=True)

@@ -1,6 +1,6 @@
 """Runs through the profiles on a real SLURM give the same bytes as a local run, even if jobs or the controller are killed.
 
-Run these tests by `make test-slurm`, as root: it installs Snakemake's plugins, and cluster.py installs SLURM if it is missing.
+Run these tests with `make test-slurm`, as root. The target installs Snakemake's plugins, and cluster.py a missing SLURM.
 """
 
 import os
@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cluster import BOUND, LAST_RESORT, Cluster, NotRun, wait_until
+from cluster import BOUND_TO_PARENT, MAX_WAIT, Cluster, NotRun, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-# The runs stop at runs.csv, because the later steps are not submitted: they run on the machine of Snakemake.
+# The runs stop at runs.csv, because the later steps are not submitted: they run on Snakemake's machine.
 GRID = {
     "results": "results/grid",
     "datasets": ["iris", "wine", "breast_cancer"],
@@ -41,7 +41,7 @@ def private_slurm():
     """A SLURM that belongs to these tests alone."""
     if "CLUSTERLETS_TEST_SLURM" not in os.environ:
         pytest.skip("not run: starts a real SLURM, so only make test-slurm runs it")
-    # Either signal must end the tests and what they started. A background job (as in CI) would otherwise ignore SIGINT.
+    # SIGINT and SIGTERM must end the tests and what they started. A background job (as in CI) would otherwise ignore SIGINT.
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, signal.default_int_handler)
     # In /tmp, because the path of a socket may have at most 107 characters.
@@ -58,7 +58,7 @@ def private_slurm():
 
 
 class Run:
-    """A run of the workflow in a folder of its own, locally or through a profile."""
+    """A run of the workflow in a new folder, locally or through a profile."""
 
     def __init__(self, folder, settings, environment, *arguments):
         folder.mkdir()
@@ -70,7 +70,7 @@ class Run:
         self.environment = {**environment, "PATH": path}
         target = f"{settings['results']}/runs.csv"
         snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-        self.command = [*BOUND, *snakemake, *arguments, "--configfile", "settings.yaml", "--", target]
+        self.command = [*BOUND_TO_PARENT, *snakemake, *arguments, "--configfile", "settings.yaml", "--", target]
         self.start()
 
     def start(self):
@@ -89,9 +89,9 @@ class Run:
     def ended(self):
         return self.process.poll() is not None
 
-    def succeeded(self):
+    def wait_for_success(self):
         """Wait until Snakemake has ended. Returns whether it succeeded."""
-        return self.process.wait(LAST_RESORT) == 0
+        return self.process.wait(MAX_WAIT) == 0
 
     def stop(self):
         """End Snakemake by SIGTERM, so that it cancels its jobs. Then kill all processes that are left in the folder."""
@@ -122,15 +122,16 @@ def processes_in(folder):
     ids = []
     for link in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):  # the process has just ended
-            ids += [int(link.parent.name)] if link.readlink().is_relative_to(folder) else []
+            if link.readlink().is_relative_to(folder):
+                ids.append(int(link.parent.name))
     return ids
 
 
 @pytest.fixture(scope="module")
 def local_run(private_slurm, tmp_path_factory):
-    """A run without a cluster, to compare with. It comes first, because it might wait for a job suspended while compiling."""
+    """A local run to compare with. It runs first: a cluster's job that is suspended while compiling would block it."""
     run = Run(tmp_path_factory.mktemp("local") / "run", GRID, dict(os.environ), "--cores", "2")
-    assert run.succeeded(), run.tail()
+    assert run.wait_for_success(), run.tail()
     yield run
     run.stop()
 
@@ -218,7 +219,7 @@ def n_planned_submissions(profile, settings):
 def assert_complete(run, local_run):
     """Assert that a rerun has nothing to do, and that every file equals that of the local run."""
     run.start()
-    assert run.succeeded(), run.tail()
+    assert run.wait_for_success(), run.tail()
     assert "Nothing to be done" in run.log.read_text(), run.tail()
     expected, outputs = local_run.outputs(), run.outputs()
     assert any(name.startswith("runs/") for name in outputs)
@@ -231,7 +232,7 @@ def test_a_run_through_the_generic_profile_survives_a_cancelled_job_and_a_killed
     cluster.ask("scancel", suspend_a_job(cluster, run))
     run.wait_for(lambda: n_submissions(cluster) == n_expected, "no second attempt was submitted")
     kill_the_controller(cluster, run)
-    assert run.succeeded(), run.tail()
+    assert run.wait_for_success(), run.tail()
     assert n_submissions(cluster) == n_expected
     assert_complete(run, local_run)
 
@@ -241,8 +242,8 @@ def test_a_rerun_through_the_slurm_profile_completes_a_run_with_a_cancelled_job(
     n_expected = n_submissions(cluster) + n_planned_submissions("slurm", SMALL_GRID)
     run = start_run("slurm", SMALL_GRID, "--retries=0", "--slurm-init-seconds-before-status-checks=2", *NO_ACCOUNTING)
     cluster.ask("scancel", suspend_a_job(cluster, run))
-    assert not run.succeeded(), "a job was cancelled, and is not retried"
+    assert not run.wait_for_success(), "a job was cancelled, and is not retried"
     assert n_submissions(cluster) == n_expected
     run.start()
-    assert run.succeeded(), run.tail()
+    assert run.wait_for_success(), run.tail()
     assert_complete(run, local_run)

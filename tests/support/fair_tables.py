@@ -18,8 +18,8 @@ def table(rng, n, n_groups, kind, singletons=False, outlier=1e9):
     - "outlier": the first row is at ``outlier``
     - "noise": the rows differ by less than their rounding error
     """
-    further_groups = np.zeros(n - n_groups, int) if singletons else rng.integers(0, n_groups, size=n - n_groups)
-    groups = rng.permutation(np.concatenate([np.arange(n_groups), further_groups]))
+    other_groups = np.zeros(n - n_groups, int) if singletons else rng.integers(0, n_groups, size=n - n_groups)
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), other_groups]))
     X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
     if kind == "apart":
         X += 4 * groups[:, None]

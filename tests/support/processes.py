@@ -21,7 +21,7 @@ class Family:
         """The command line of each running process of the family, by process id. Zombies are left out."""
         commands = {}
         for folder in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended
+            with contextlib.suppress(OSError):  # the process has just ended
                 if self._mark.encode() in (folder / "environ").read_bytes():
                     commands[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         return commands
@@ -37,9 +37,9 @@ def family():
     try:
         yield members
     finally:
-        for process in members.running():
+        for pid in members.running():
             with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
 
 
 def wait_until(has_happened, explain=lambda: "it has not happened") -> None:

@@ -1,9 +1,9 @@
 """Stand-ins for the commands of OpenPBS and LSF, so that the profiles can be tested without a cluster.
 
-They accept only the arguments that the profiles use, and check them as strictly as the manuals demand. ``install`` writes
-the commands into a folder, which a test puts on PATH. The folder also keeps the state of each job. A job runs at once, in the
-background. As on a real cluster, a PBS job starts in the home folder, with the environment that ``-V`` passes on. An LSF job
-starts in the folder from which it was submitted.
+The stand-ins accept only the arguments that the profiles use, and check them as strictly as the manuals demand. ``install``
+writes the commands into a folder, which a test puts on PATH. The folder also keeps the state of each job. A job runs at once,
+in the background. As on a real cluster, a PBS job starts in the home folder, with the environment that ``-V`` passes on. An
+LSF job starts in the folder from which it was submitted.
 """
 
 import argparse
@@ -31,8 +31,8 @@ def install(folder):
 def start(folder, script, log, home=None):
     """Start a job and return its number.
 
-    ``log`` is the path of its output, with "{}" for the number. With ``home``, a copy of the script runs in that folder, as
-    with PBS. Without it, the script itself runs in the current folder, as with LSF.
+    ``log`` is the path of the job's output, with "{}" for the number. With ``home``, a copy of the script runs in that folder,
+    as with PBS. Without it, the script itself runs in the current folder, as with LSF.
     """
     number = sum(1 for _ in folder.glob("*.script")) + 1
     copy = folder / f"{number}.script"

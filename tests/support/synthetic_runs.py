@@ -58,8 +58,8 @@ def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=4, ks=(2, 5, 10)) -> pd.Da
     return pd.DataFrame(rows, columns=list(COLUMNS))  # columns that _row does not fill stay empty
 
 
-# Tuples (method, matcher, hops, omega).
 def _configurations():
+    """Tuples (method, matcher, hops, omega)."""
     yield from (("Clusterlets", "C", None, omega) for omega in (0.0, 0.25, 0.5, 0.75))
     yield from (("Clusterlets", matcher, hops, None) for matcher in ("G-B", "D", "B", "G-D") for hops in (1, 2, 3, 4))
     yield from ((method, None, None, None) for method in ("FRAC (fair)", "FRAC (nearest)", "k-means", "random"))
@@ -123,9 +123,9 @@ def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
     rows = selection.best_runs(runs).to_dict("records")
     composition_rows = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
     comparable = clusterings.comparable_runs(runs)
-    rows = comparable[comparable["dataset"] == next(iter(comparable["dataset"]), None)].to_dict("records")
+    projected_rows = comparable[comparable["dataset"] == next(iter(comparable["dataset"]), None)].to_dict("records")
     table = Prepared(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, ["no", "yes"])
-    projection_rows = [clusterings.projection(row, _clusters(row), table) for row in rows]
+    projection_rows = [clusterings.projection(row, _clusters(row), table) for row in projected_rows]
     return {
         "composition": join(composition_rows, clusterings.COMPOSITION),
         "projection": join(projection_rows, clusterings.PROJECTION),
@@ -133,7 +133,7 @@ def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
 
 
 def _clusters(row) -> Clusters:
-    """Clusters of sixty rows, as many as the run has. For matcher D, the last cluster overlaps with the first."""
+    """As many clusters of sixty rows as the run has. For matcher D, the last cluster overlaps with the first."""
     n_clusters = int(row["n_clusters"])
     membership = np.eye(n_clusters, dtype=bool)
     membership[-1, 0] |= row["matcher"] == "D"

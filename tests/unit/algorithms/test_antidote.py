@@ -12,11 +12,11 @@ from clusterlets.algorithms.kmeans import lloyd
 
 
 def naive_balances(labels, groups, n_clusters):
-    r = np.array([(groups == group).mean() for group in np.unique(groups)])  # shares of the groups in the table
+    table_shares = np.array([(groups == group).mean() for group in np.unique(groups)])
     balances = []
     for cluster in range(n_clusters):
-        p = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])  # and in the cluster
-        balances.append(np.minimum(p / r, r / p).min() if p.all() else 0.0)
+        shares = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])
+        balances.append(np.minimum(shares / table_shares, table_shares / shares).min() if shares.all() else 0.0)
     return balances
 
 
@@ -68,7 +68,8 @@ def test_a_centre_with_only_added_points_moves_to_their_mean():
     """
     evaluation = module._Evaluation(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
     labels = evaluation.labels(np.array([[12.0], [12.0]]))
-    assert labels.tolist() == [0, 0, 0] and evaluation.score(labels) == (-1.0, 0.0)
+    assert labels.tolist() == [0, 0, 0]
+    assert evaluation.score(labels) == (-1.0, 0.0)  # the worst score, because a cluster has no rows
 
 
 def test_the_score_equals_the_one_worked_out_by_hand():
@@ -116,14 +117,14 @@ def test_the_result_is_plain_k_means_if_no_points_help():
     assert numbers_of_places == {0, 5}
 
 
-@pytest.mark.parametrize(("n", "rho", "added"), [(100, 0.07, 7), (100, 0.071, 8), (90, 0.01, 1), (10, 1, 10)])
-def test_the_number_of_added_points_is_rounded_up(n, rho, added):
+@pytest.mark.parametrize(("n", "rho", "n_added"), [(100, 0.07, 7), (100, 0.071, 8), (90, 0.01, 1), (10, 1, 10)])
+def test_the_number_of_added_points_is_rounded_up(n, rho, n_added):
     X = np.random.default_rng(0).normal(size=(n, 2))
     result = antidote(X, np.arange(n) % 2, 2, np.random.default_rng(0), rho, n_evaluations=2)
-    assert result.weight == pytest.approx(added / 5)
+    assert result.weight == pytest.approx(n_added / 5)
 
 
 def test_random_steps_have_mean_0_and_variance_1():
     steps = module._nearly_normal(np.random.default_rng(0), 50_000)
     assert abs(steps.mean()) < 0.02 and abs(steps.var() - 1) < 0.03
-    assert 3 < abs(steps).max() <= 6
+    assert 3 < abs(steps).max() <= 6  # a step is a sum of twelve numbers from 0 to 1, less 6

@@ -1,6 +1,6 @@
 """Matcher C finds the same front as an exact search of all partitions, and draws partitions with the right probabilities.
 
-Here s is the silhouette of a partition. Its deviation is the largest deviation of its blocks.
+Here s is the silhouette of a partition. The deviation of a partition is the largest deviation of its blocks.
 """
 
 import os
@@ -57,7 +57,7 @@ def set_partitions(n):
 
 
 def blocks_of(labels):
-    """The clusterlets of each block, by its label."""
+    """The clusterlets of each block, by the block's label."""
     return {b: [j for j in range(len(labels)) if labels[j] == b] for b in set(labels)}
 
 
@@ -110,7 +110,7 @@ def naive_best(scores, omega, equation="corrected"):
 
 
 def best_labels(front, omega, equation="corrected"):
-    """Labels of the partition that the matcher takes from a front."""
+    """Labels of the partition that the matcher chooses from a front."""
     return tuple(match_centroid(front, omega, equation).argmax(axis=0).tolist())
 
 
@@ -149,7 +149,7 @@ def test_the_enumerated_front_equals_the_naive_front_of_all_partitions(group_siz
             assert best_labels(front, omega, equation) == naive_best(scores, omega, equation)
 
 
-def test_partitions_are_enumerated_if_there_are_at_most_sample_size():
+def test_partitions_are_enumerated_if_their_number_is_at_most_the_sample_size():
     clusterlets = clusterlets_on_a_grid((3, 3), 1)  # 203 partitions
     assert sample_partitions(clusterlets, 203, np.random.default_rng(0)).drawn == "enumerated"
     assert sample_partitions(clusterlets, 202, np.random.default_rng(0)).drawn == "sampled"
@@ -171,8 +171,8 @@ def limit_batches(monkeypatch, n_merged, n_labels):
     original_front = centroid._Search.front
 
     def front_of_small_batches(self, batches, drawn):
-        parts = (batch[:, start : start + n_merged] for batch in batches for start in range(0, batch.shape[1], n_merged))
-        return original_front(self, parts, drawn)
+        slices = (batch[:, start : start + n_merged] for batch in batches for start in range(0, batch.shape[1], n_merged))
+        return original_front(self, slices, drawn)
 
     monkeypatch.setattr(centroid._Search, "front", front_of_small_batches)
     monkeypatch.setattr(centroid, "_LABELS_SCORED_AT_ONCE", n_labels)
@@ -223,7 +223,7 @@ def sampling_probabilities(n):
 
 
 @pytest.mark.parametrize("group_sizes", [(3, 4), (2, 2, 2)])
-def test_samples_have_the_exact_probabilities(group_sizes):
+def test_partitions_are_drawn_with_the_probabilities_of_the_definition(group_sizes):
     n, sample_size = sum(group_sizes), 40_000
     clusterlets = random_clusterlets(group_sizes, 0)
     expected = Counter()
@@ -257,13 +257,14 @@ class AllButTwo:
         return np.full(options["size"], high - 2, dtype=options["dtype"])
 
 
-def test_batches_hold_as_many_samples_as_requested(monkeypatch):
+def test_all_batches_together_hold_the_requested_number_of_samples(monkeypatch):
     monkeypatch.setattr(centroid, "_DRAWN_AT_ONCE", 64)
     monkeypatch.setattr(centroid, "_DEALT_AT_ONCE", 16)
     group_sizes = np.array([4, 5])
     batches = list(centroid._construct(group_sizes, 150, AllButTwo()))
     assert max(batch.shape[1] for batch in batches) == 16
     assert sum(batch.shape[1] for batch in batches) == 150
+    # Without a deal, no partition is left out as invalid.
     monkeypatch.setattr(centroid, "_deal", lambda sizes, group_sizes, random_state: sizes)
     assert sum(batch.shape[1] for batch in centroid._sample(group_sizes, 150, AllButTwo())) == 150
 
@@ -277,7 +278,7 @@ def test_partitions_are_constructed_if_too_few_samples_are_valid(monkeypatch):
 
 
 @pytest.mark.parametrize("exponent", [-100, 100])
-def test_the_unit_does_not_change_the_front_even_beyond_the_range_of_single_precision(exponent):
+def test_the_unit_of_the_features_does_not_change_the_front_even_beyond_the_range_of_single_precision(exponent):
     clusterlets = random_clusterlets((6, 6), 0)
     rescaled = clusterlets_at((6, 6), clusterlets.centroids * 2.0**exponent, clusterlets.sizes)
     fronts = [sample_partitions(c, 3000, np.random.default_rng(0)) for c in (clusterlets, rescaled)]
@@ -422,14 +423,14 @@ def test_silhouette_matches_hand_computation():
     assert centroid_silhouette(np.zeros((4, 4)), [0, 0, 1, 1]) == 0
 
 
-# ---- the partition that the matcher takes from the front
+# ---- the partition that the matcher chooses from the front
 
 
-FIRST, SECOND = (0, 1, 0, 1), (0, 1, 1, 0)
+FIRST, SECOND = (0, 1, 0, 1), (0, 1, 1, 0)  # labels of two partitions
 
 
 def front_of(*points):
-    """A front of two partitions with made-up points (s, deviation)."""
+    """A front of the partitions FIRST and SECOND, with made-up points (s, deviation)."""
     s, deviation = np.array(points, dtype=float).T
     return ParetoFront(np.array([FIRST, SECOND]), s, deviation, "sampled", 2)
 
@@ -456,13 +457,13 @@ def test_the_matcher_returns_the_membership_of_the_best_partition():
     assert membership.tolist() == [[True, False, False, True], [False, True, True, False]]
 
 
-def test_many_samples_take_little_memory():
+def test_many_samples_need_little_memory():
     clusterlets = random_clusterlets((30, 30), 0)
     tracemalloc.start()
     sample_partitions(clusterlets, 250_000, np.random.default_rng(0))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 50e6
+    assert peak < 50e6  # bytes
 
 
 FITS_IN_THREADS = """

@@ -1,4 +1,4 @@
-"""Features whose squares would overflow or underflow are refused wherever a table comes in. All others are accepted."""
+"""Features whose squares would overflow or underflow are refused by all users of a table. Other features are accepted."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,7 @@ def largest_error(X, groups, rows, weights, k, random_state):
     The cost at a set of centres is the dual's bound on the cost of fractional assignments that keep the table's shares.
     """
     constraints, n_groups = share_rows(*share_bounds(groups, 0.0)), groups.max() + 1
-    slack = 1 - 1 / len(X)  # of exact shares
+    slack = 1 - 1 / len(X)  # by which whole counts may miss exact shares
     errors = []
     for rows_per_centre in (1, 4, 1, 4):
         centres = X[random_state.choice(len(X), rows_per_centre * k)].reshape(-1, k, X.shape[1]).mean(axis=0)

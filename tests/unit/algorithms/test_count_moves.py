@@ -61,7 +61,7 @@ def test_moves_never_cost_more_and_the_labels_stay_fair(seed, n, k, n_groups, ki
 
 @pytest.mark.parametrize("kind", ["plain", "few values", "apart"])
 @pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.0), (3, 0.3)])
-def test_no_further_move_of_one_or_two_instances_lowers_the_cost(n_groups, delta, kind):
+def test_no_move_of_one_or_two_instances_lowers_the_final_cost(n_groups, delta, kind):
     """Try every single move, and every pair of moves of two different groups."""
     k = 3  # so any two moves have a cluster in common
     for seed in range(4):

@@ -70,15 +70,15 @@ def test_log_and_exp_give_the_recorded_bits():
     """The digest must be the same on every processor. NumPy's log and exp give other bits with AVX-512 than without."""
     rng = np.random.default_rng(3)
     x = np.ldexp(rng.random(20_000), rng.integers(-1000, 1000, 20_000))
-    y = 1449 * rng.random(20_000) - 740
+    y = 1449 * rng.random(20_000) - 740  # up to 709, the largest whole number with a finite exponential
     digest = hashlib.sha256(log(x).tobytes() + exp(y).tobytes()).hexdigest()
     assert digest == "eeffc22a8282f20e09a0e622c783d08751788ef5b4e93a27499d5d0f39104ee9"
 
 
 def test_the_kullback_leibler_divergence_equals_the_one_worked_out_by_hand():
-    shares, expected = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([0.5, 0.5])
+    shares, reference_shares = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([0.5, 0.5])
     by_hand = [0.25 * np.log(0.5) + 0.75 * np.log(1.5), np.log(2)]
-    np.testing.assert_allclose(kullback_leibler(shares, expected), by_hand, rtol=1e-15)
+    np.testing.assert_allclose(kullback_leibler(shares, reference_shares), by_hand, rtol=1e-15)
 
 
 @given(
@@ -87,12 +87,12 @@ def test_the_kullback_leibler_divergence_equals_the_one_worked_out_by_hand():
     k=st.integers(2, 200),
 )
 def test_the_price_of_fairness_matches_numpys_interpolation(plain_costs, cost, k):
-    numbers = sorted(plain_costs)
+    ks = sorted(plain_costs)
     price = price_of_fairness(cost, k, plain_costs)
-    if not numbers[0] <= k <= numbers[-1]:
+    if not ks[0] <= k <= ks[-1]:
         assert np.isnan(price)
         return
-    plain_cost = np.exp(np.interp(np.log(k), np.log(numbers), [np.log(plain_costs[number]) for number in numbers]))
+    plain_cost = np.exp(np.interp(np.log(k), np.log(ks), [np.log(plain_costs[plain_k]) for plain_k in ks]))
     assert price == pytest.approx(cost / plain_cost, rel=1e-12)
     if k in plain_costs:
         assert price == cost / plain_costs[k]

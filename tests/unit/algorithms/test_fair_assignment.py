@@ -19,7 +19,7 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier"]
 
 
 def small_problem(seed, n_groups):
-    """Costs (n, k) and groups (n,) of so few instances that a test can try all labels."""
+    """Costs (n, k) and groups (n,) of few instances, so that a test can try every assignment."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(5, 10)), int(rng.integers(1, 4))
     X, groups = table(rng, n, n_groups, KINDS[seed % 4], outlier=1e6)
@@ -45,7 +45,7 @@ def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
 
 
 def is_balanced(labels, groups, k, balance):
-    """Whether no cluster is empty, and none has a ratio of its rarer to its other group below ``balance``."""
+    """Whether every cluster has instances, and the ratio of its rarer group to the other one is at least ``balance``."""
     counts = counts_of(labels, groups, k)
     return counts.any(axis=0).all() and (counts.min(axis=0) / counts.max(axis=0) >= balance - 1e-9).all()
 
@@ -188,7 +188,7 @@ class TestWholeCounts:
     kind=st.sampled_from(KINDS),
     limit=st.sampled_from([Fraction(1, 2), Fraction(1, 5), Fraction(1, 10), Fraction(3, 20)]),
 )
-def test_deviations_stay_within_a_limit_if_every_size_is_at_least_one_over_the_limit(seed, n, k, n_groups, kind, limit):
+def test_deviations_stay_within_a_limit_if_every_size_is_at_least_the_limits_reciprocal(seed, n, k, n_groups, kind, limit):
     rng = np.random.default_rng(seed)
     min_size = ceil(1 / limit)
     k = max(1, min(k, n // min_size))

@@ -87,14 +87,15 @@ def test_a_weight_counts_like_repeated_rows(n_groups):
     assert optimum * (1 - 1e-3) <= weighted.bound <= optimum * (1 + 1e-9)
 
 
-def test_distances_of_0_up_to_rounding_do_not_set_the_scale():
+def test_the_bound_is_close_even_if_half_of_the_distances_are_0_up_to_rounding():
     """Half of the rows lie at a centre, up to rounding. The bound on the cost of the other rows must still be close."""
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=60), np.repeat([0, 1], 30)
     X[:30] = X[0]
     costs = np.square(X[:, None] - np.r_[X[0] + 1e-13, X[30:34]])
     costs = np.maximum(costs - costs.min(axis=1, keepdims=True), 1e-30)
-    bound, optimum = bound_and_optimum(costs, groups, 0.0, 59 / 60)  # the slack of 60 rows
+    bound, optimum = bound_and_optimum(costs, groups, 0.0, 59 / 60)  # the slack for exact shares of 60 rows
+    # An optimum above 5 cannot consist of rounding errors.
     assert 5 < 0.98 * optimum <= bound <= optimum * (1 + 1e-9)
 
 
@@ -109,6 +110,7 @@ def test_constraints_hold_if_and_only_if_the_shares_are_within_the_bounds(shares
     size = cluster_counts.sum()
     within_bounds = (cluster_counts >= low * size - 1e-9).all() and (cluster_counts <= high * size + 1e-9).all()
     constraints = share_rows(low, high)
+    # The product may round a count that just meets the tolerance of 1e-9.
     assert within_bounds == bool((constraints @ cluster_counts <= 1e-9 * (1 + 1e-3)).all())
     assert len(constraints) == (2 if len(shares) == 2 else 2 * len(shares))
 
@@ -117,6 +119,7 @@ def test_exponentials_and_logarithms_are_accurate_to_twelve_digits():
     values = np.concatenate([np.linspace(0, 40, 400), [41.0, 1e9]])
     exponentials = values.copy()
     module._exponentials(exponentials, 0.0, 1.0)
+    # Values above 40 count as 40.
     assert exponentials == pytest.approx([exp(-min(value, 40)) for value in values], rel=1e-12)
     for x in np.concatenate([10.0 ** np.linspace(-300, 300, 200), np.linspace(0.5, 2, 100)]):
         assert module._log(x, 13) == pytest.approx(log(x), rel=1e-12, abs=1e-15)

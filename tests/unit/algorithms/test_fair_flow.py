@@ -31,7 +31,7 @@ def test_fair_clusters_join_groups_that_lie_apart():
         assert np.bincount(place_labels, minlength=2).max() >= 4
 
 
-def test_further_rounds_never_raise_the_cost():
+def test_more_rounds_never_raise_the_cost():
     X, groups = table(np.random.default_rng(2), 500, 3, "apart")
     inertias = []
     for max_iter in (1, 2, 5, 1000):
@@ -59,16 +59,16 @@ def test_the_weights_of_the_sample_add_up_to_the_size_of_each_group(monkeypatch)
     fractional_lloyd = Mock(wraps=module.fractional_lloyd)
     monkeypatch.setattr(module, "fractional_lloyd", fractional_lloyd)
     X, groups = table(np.random.default_rng(6), 2000, 3, "plain")
-    groups[np.flatnonzero(groups == 2)[20:]] = 0  # 20 rows of group 2 are left
+    groups[np.flatnonzero(groups == 2)[20:]] = 0  # group 2 keeps 20 rows
     fair_flow(X, groups, 2, np.random.default_rng(0))
     fractional_lloyd.assert_called_once()
     rows, weights, sample_groups, *_ = fractional_lloyd.call_args.args
-    assert len(rows) < 500
+    assert len(rows) < 500  # about 300, not all 2000
     assert np.bincount(sample_groups, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
 
 
 # `exact` is the sum of squares of Lloyd's algorithm with an exact assignment in every round. `published` is that of the method
-# MS-FlowFC. benchmarks/bench_fair_flow.py measures further cases.
+# MS-FlowFC. benchmarks/bench_fair_flow.py measures more cases.
 @pytest.mark.parametrize(
     ("name", "k", "seeds", "exact", "published"),
     [

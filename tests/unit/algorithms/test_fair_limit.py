@@ -39,7 +39,7 @@ def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **optio
 
 
 def least_cost_by_deviation(X, groups, k):
-    """For every largest deviation of a clustering, the least cost of a clustering with this deviation."""
+    """The least cost of all clusterings with the same largest deviation, by that deviation."""
     levels, costs = np.arange(groups.max() + 1)[:, None], {}
     for labels in all_labels(len(X), k):
         counts = counts_of(labels, groups, k)
@@ -149,7 +149,7 @@ def test_ratios_hold_for_all_pairs_of_groups():
     assert (fractions.min(axis=0) >= 0.8 * fractions.max(axis=0) - 1e-12).all()
 
 
-def test_one_instance_of_a_single_group_counts_as_one_unit():
+def test_the_violation_unit_of_a_single_group_is_the_change_by_one_instance():
     assert violation_units(np.array([[-3], [2]])).tolist() == [3, 2]
 
 

@@ -23,7 +23,7 @@ def objective_terms(X, groups, labels):
 
 
 def table(seed, n=60, n_groups=3, d=2):
-    """Rows and groups. Apart from the first rows, those on the left are all of group 0."""
+    """Rows and groups. All rows on the left are in group 0, except some of the first ``n_groups`` rows."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 3 * rng.integers(0, 3, size=(n, 1))
     groups = (X[:, 0] > 2) * np.append(np.zeros(n_groups, int), rng.integers(0, n_groups, size=n - n_groups))

@@ -23,7 +23,7 @@ from clusterlets.errors import ClusterletsError
 
 CHECKOUT = Path(__file__).parents[3]
 # Published tables and sums of squares.
-FIELD = Path(os.environ.get("CLUSTERLETS_FIELD") or CHECKOUT.parent / "shared" / "field")
+PUBLISHED_FOLDER = Path(os.environ.get("CLUSTERLETS_FIELD") or CHECKOUT.parent / "shared" / "field")
 
 
 def reds_and_blues(rng, n_reds, n_blues, n_features, kind):
@@ -46,12 +46,12 @@ def least_cost(reds, blues):
     Only the last copy of a red may stay without a blue. Spare rows fill such copies at no cost. On any other copy, a spare row
     costs too much.
     """
-    copies_each, remainder = divmod(len(blues), len(reds))
+    copies_per_red, remainder = divmod(len(blues), len(reds))
     squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
     n_spare = len(reds) - remainder if remainder else 0
-    copy_costs = np.hstack([squares] * (copies_each + bool(remainder)))
+    copy_costs = np.hstack([squares] * (copies_per_red + bool(remainder)))
     spare_rows = np.zeros((n_spare, copy_costs.shape[1]))
-    spare_rows[:, : copies_each * len(reds)] = squares.sum() * 10
+    spare_rows[:, : copies_per_red * len(reds)] = squares.sum() * 10
     all_costs = np.vstack([copy_costs, spare_rows])
     return all_costs[linear_sum_assignment(all_costs)].sum()
 
@@ -79,11 +79,11 @@ def test_fairlets_are_as_cheap_as_an_optimal_assignment(seed, n_reds, n_more_blu
 
 
 @pytest.mark.parametrize("max_pairs", [0, 10**9])
-@pytest.mark.parametrize(("n_reds", "n_blues", "values"), [(300, 300, 4), (280, 700, 3), (300, 421, 1000)])
-def test_the_cost_is_least_with_several_tiles_and_many_equal_rows(n_reds, n_blues, values, max_pairs, monkeypatch):
+@pytest.mark.parametrize(("n_reds", "n_blues", "n_values"), [(300, 300, 4), (280, 700, 3), (300, 421, 1000)])
+def test_the_cost_is_least_with_several_tiles_and_many_equal_rows(n_reds, n_blues, n_values, max_pairs, monkeypatch):
     monkeypatch.setattr(module, "MAX_PAIRS", max_pairs)
     rng = np.random.default_rng(8)
-    reds, blues = (rng.integers(values, size=(n, 2)).astype(float) for n in (n_reds, n_blues))
+    reds, blues = (rng.integers(n_values, size=(n, 2)).astype(float) for n in (n_reds, n_blues))
     assert cost(reds, blues, cheapest_reds(reds, blues)) == pytest.approx(least_cost(reds, blues), rel=1e-9)
 
 
@@ -118,14 +118,14 @@ def test_fairlets_and_clusters_keep_the_balance(seed, n, share, k):
     n_reds, n_blues = np.sort(np.bincount(groups))
     is_red = groups == np.bincount(groups).argmin()
     for partition in (fairlets, labels):
-        reds, blues = np.bincount(partition, is_red), np.bincount(partition, ~is_red)
-        assert (reds > 0).all()
-        assert (blues >= reds * (n_blues // n_reds)).all() and (blues <= reds * -(-n_blues // n_reds)).all()
+        red_counts, blue_counts = np.bincount(partition, is_red), np.bincount(partition, ~is_red)
+        assert (red_counts > 0).all() and (blue_counts >= red_counts * (n_blues // n_reds)).all()
+        assert (blue_counts <= red_counts * -(-n_blues // n_reds)).all()
     assert set(fairlets) == set(range(n_reds))
     assert set(labels) == set(range(labels.max() + 1)) and labels.max() < k
 
 
-def test_fairlets_are_computed_anew_only_if_the_table_changes(monkeypatch):
+def test_fairlets_are_computed_again_only_if_the_table_changes(monkeypatch):
     decompose = Mock(wraps=fairlet_decomposition)
     monkeypatch.setattr(module, "fairlet_decomposition", decompose)
     X, groups = np.random.default_rng(5).normal(size=(60, 2)), (np.arange(60) % 3 == 0) * 1
@@ -151,12 +151,12 @@ def test_one_group_or_three_groups_are_refused(groups, n_groups, make_fairlets):
 
 @pytest.mark.parametrize("name", ["adult", "bank"])
 def test_clusters_cost_at_most_one_percent_more_than_published(name):
-    if not FIELD.is_dir():
-        pytest.skip(f"no files with published sums: neither CLUSTERLETS_FIELD nor {FIELD} is a folder")
-    rows = np.loadtxt(FIELD / "balanced" / f"{name}.csv", delimiter=",", skiprows=1)
+    if not PUBLISHED_FOLDER.is_dir():
+        pytest.skip(f"no files with published sums: neither CLUSTERLETS_FIELD nor {PUBLISHED_FOLDER} is a folder")
+    rows = np.loadtxt(PUBLISHED_FOLDER / "balanced" / f"{name}.csv", delimiter=",", skiprows=1)
     X, groups = np.ascontiguousarray(rows[:, 1:]), rows[:, 0].astype(int)
-    lines = [line.split(",") for line in (FIELD / "balanced" / "expected.csv").read_text().split()[1:]]
-    published_sums = {int(k): float(total) for table_name, k, total in lines if table_name == name}
+    published_rows = [line.split(",") for line in (PUBLISHED_FOLDER / "balanced" / "expected.csv").read_text().split()[1:]]
+    published_sums = {int(k): float(total) for table_name, k, total in published_rows if table_name == name}
     assert published_sums
     fairlets = fairlet_decomposition(X, groups)
     for k, total in published_sums.items():

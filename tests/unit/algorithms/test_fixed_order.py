@@ -21,7 +21,7 @@ _ELEMENTARY_FUNCTIONS = set(
 )
 _PRODUCTS = set("einsum dot matmul inner vdot tensordot kron convolve correlate corrcoef cov vecdot matvec vecmat".split())
 _COMPILED_FUNCTIONS = set("interp linalg fft polyfit polyval quantile percentile".split())
-_ARRAY_FUNCTIONS = _ELEMENTARY_FUNCTIONS | _PRODUCTS | _COMPILED_FUNCTIONS
+_FORBIDDEN_FUNCTIONS = _ELEMENTARY_FUNCTIONS | _PRODUCTS | _COMPILED_FUNCTIONS
 # Methods of pandas that sum products in compiled code. NumPy's arrays have harmless methods of the same names. The source does
 # not show which of the two is called, so ALLOWED lists each call of an array's method.
 _TABLE_METHODS = {"std", "var", "sem", "skew", "kurt", "kurtosis", "corr", "corrwith", "cov", "ewm", "dot", "interpolate"}
@@ -46,35 +46,37 @@ UNPROMISED_MODULES = (
     "clusterlets.report.page",  # a page that shows what other modules computed
 )
 _SCREENING = "a first pass; partitions that may be on the front are scored again, in a fixed order"
+_NUMPY_METHOD = "an array's method: NumPy rounds each product before it sums them"
+_STATISTICAL_TEST = "a statistical test, promised within a tolerance"
 _ROUNDED = "rounded to six decimals before it is judged and written"
 # The reason for each exception (module, function, operation). The function is "" for code outside of functions.
 ALLOWED = {
     ("clusterlets.algorithms.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
-    ("clusterlets.algorithms.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.algorithms.kmeans", "lloyd", ".var"): _NUMPY_METHOD,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
-    ("clusterlets.methods.scaff_tree", "export_text", "import sklearn"): "whether there was a fit",
+    ("clusterlets.methods.scaff_tree", "export_text", "import sklearn"): "checks that the estimator was fitted",
     ("clusterlets.metrics.pieces", "cohesion", "@"): "integers",
-    ("clusterlets.metrics.pieces", "cohesion_with_error", ".std"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.metrics.pieces", "cohesion_with_error", ".std"): _NUMPY_METHOD,
     ("clusterlets.metrics.pieces", "composition", "@"): "integers",
-    ("clusterlets.metrics.table", "", ".std"): "of an array: a sum of a product of whole arrays",
-    ("clusterlets.datasets.table", "moments", ".std"): "of an array: a sum of a product of whole arrays",
-    ("clusterlets.datasets.suspects", "unlike_scales", ".std"): "a warning for people; no column of the grid",
+    ("clusterlets.metrics.table", "", ".std"): _NUMPY_METHOD,
+    ("clusterlets.datasets.table", "moments", ".std"): _NUMPY_METHOD,
+    ("clusterlets.datasets.suspects", "unlike_scales", ".std"): "for a warning, and in no column of the results",
     ("clusterlets.grid.recovery", "composition", "@"): "integers",
     ("clusterlets.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
-    ("clusterlets.paper.averages", "forecasts", ".var"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.paper.averages", "forecasts", ".var"): _NUMPY_METHOD,
     ("clusterlets.paper.prediction", "student", "np.arctan"): _ROUNDED,
     ("clusterlets.paper.verdict", "judge_groups", "np.exp"): _ROUNDED,
     ("clusterlets.paper.verdict", "judge_groups", "np.log"): _ROUNDED,
-    ("clusterlets.analysis.statistics", "", "import scipy"): "tests: promised to a tolerance",
-    ("clusterlets.analysis.statistics", "", "import scikit_posthocs"): "tests: promised to a tolerance",
-    ("clusterlets.analysis.paired", "", "import scipy"): "tests: promised to a tolerance",
-    ("clusterlets.analysis.paired", "", "import statsmodels"): "tests: promised to a tolerance",
-    ("clusterlets.analysis.paired", "mean_ratio", "np.log"): "tests: promised to a tolerance",
-    ("clusterlets.analysis.paired", "mean_ratio", "np.exp"): "tests: promised to a tolerance",
-    ("clusterlets.analysis.paired", "mean_ratio", ".std"): "tests: promised to a tolerance",
-    ("clusterlets.analysis.bayes", "_weights", ".standard_exponential"): "tests: promised to a tolerance",
-    ("clusterlets.analysis.clusterings", "", "import sklearn"): "the projection: promised to a tolerance",
+    ("clusterlets.analysis.statistics", "", "import scipy"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.statistics", "", "import scikit_posthocs"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.paired", "", "import scipy"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.paired", "", "import statsmodels"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.paired", "mean_ratio", "np.log"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.paired", "mean_ratio", "np.exp"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.paired", "mean_ratio", ".std"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.bayes", "_weights", ".standard_exponential"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.clusterings", "", "import sklearn"): "the projection, promised within a tolerance",
 }
 
 
@@ -98,7 +100,7 @@ def _operations_of_node(node):
             if module.split(".")[0] in _LIBRARIES:
                 yield f"import {module.split('.')[0]}"
             if module in ("math", "numpy"):
-                yield from (alias.name for alias in names if alias.name in _ARRAY_FUNCTIONS)
+                yield from (alias.name for alias in names if alias.name in _FORBIDDEN_FUNCTIONS)
         case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
             yield "@"
         case ast.BinOp(op=ast.Pow(), left=left, right=right) if not _is_exact_power(left, right):
@@ -111,7 +113,7 @@ def _operations_of_node(node):
             yield from (repr(name) for name in _constants_in_arguments(node) if name in _TABLE_METHODS)
         case ast.keyword(arg="fastmath"):
             yield "fastmath"
-        case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=attr) if attr in _ARRAY_FUNCTIONS:
+        case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=attr) if attr in _FORBIDDEN_FUNCTIONS:
             yield f"np.{attr}" if node.value.id != "math" else f"math.{attr}"
         case ast.Attribute(attr=attr) if attr in _TABLE_METHODS | _RANDOM_METHODS:
             yield f".{attr}"
@@ -146,7 +148,7 @@ def test_no_promised_number_depends_on_the_processor(module):
     assert uses == allowed, "ALLOWED must list exactly the operations that the module uses, each with its reason"
 
 
-def test_every_exempt_name_covers_a_module_and_other_modules_are_not_exempt():
+def test_every_unpromised_name_covers_a_module_and_other_modules_are_promised():
     assert all(any(belongs_to(module, [name]) for module in MODULES) for name in UNPROMISED_MODULES)
     assert not belongs_to("clusterlets.paper.reported", UNPROMISED_MODULES)
 

@@ -1,4 +1,4 @@
-"""FRAC equals a direct simulation of its definition, and cases worked out by hand. It keeps its guarantees."""
+"""FRAC gives the labels of a direct simulation and those worked out by hand, and keeps its guarantees."""
 
 import inspect
 from fractions import Fraction
@@ -192,7 +192,7 @@ def test_labels_are_those_of_the_simulation(seed):
         counts = counts_of(labels, groups, n_clusters).T
         assert (counts >= [floor(tau * size) for tau, size in zip(taus, sizes)]).all()
     counts = counts_of(fair_assignment(X, groups, centres), groups, n_clusters).T
-    assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1, "equal shares, up to one point"
+    assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1, "shares differ by more than one point"
     labels_with_float_taus = fair_assignment(X, groups, centres, [float(tau) for tau in taus_per_group])
     assert (labels_with_float_taus == fair_assignment(X, groups, centres, taus_per_group)).all()
 
@@ -210,9 +210,9 @@ def test_labels_are_those_of_the_simulation_if_centres_refill_their_queues(n_val
 @pytest.mark.parametrize("n", [0, 1, 2047, 2048, 2049, 5000])
 def test_merge_sort_and_radix_sort_are_stable(n):
     rng = np.random.default_rng(n)
-    of_all_magnitudes = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # some are subnormal
+    mixed_magnitudes = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # some are subnormal
     neighbouring_floats = 1 + (np.arange(n) + 1) % 2 * 2.0**-52
-    for unsorted in (of_all_magnitudes, neighbouring_floats, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
+    for unsorted in (mixed_magnitudes, neighbouring_floats, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
         original = unsorted.copy()
         assert np.array_equal(frac_module._stable_argsort(unsorted), np.argsort(unsorted, kind="stable"))
         assert np.array_equal(unsorted, original)
@@ -266,7 +266,8 @@ class TestFrac:
         X, groups = self.data()
         first_centres = X[np.random.default_rng(5).permutation(len(X))[:4]]
         costs = [cost for _, cost, _ in self.simulated_rounds(X, groups, first_centres, 40)]
-        n_rounds = [abs(a - b) <= 0.01 * b for a, b in pairwise(costs)].index(True) + 2
+        has_settled = [abs(previous - cost) <= 0.01 * cost for previous, cost in pairwise(costs)]
+        n_rounds = has_settled.index(True) + 2  # the first comparison is made in round 2
         assert frac(X, groups, 4, np.random.default_rng(5), tol=0.01).n_iter == n_rounds
 
     def test_the_rounds_end_when_nothing_changes_even_if_the_tolerance_is_zero(self):

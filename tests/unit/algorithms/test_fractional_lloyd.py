@@ -71,7 +71,7 @@ def test_more_rounds_and_more_starts_do_not_raise_the_cost():
 
 def test_centres_are_repeated_if_there_are_fewer_distinct_rows_than_clusters():
     X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
-    slack = 1 - 1 / 20  # of exact shares in 20 rows
+    slack = 1 - 1 / 20  # by which whole counts of 20 rows may miss exact shares
     centres, _ = fractional_lloyd(X, np.ones(20), groups, 5, share_bounds(groups, 0.0), slack, np.random.default_rng(0))
     assert centres.shape == (5, 1)
     assert np.abs(centres - [[0.0, 9.0]]).min(axis=0) == pytest.approx([0, 0], abs=0.1)

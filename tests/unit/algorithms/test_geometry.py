@@ -54,7 +54,7 @@ def test_an_outlier_does_not_reduce_the_precision_of_the_other_pairs(outlier):
 
 @pytest.mark.parametrize(("n_groups", "n_calls"), [(2, 1), (7, 12 * 7)])
 def test_several_labellings_give_the_same_sums_together_as_one_by_one(n_groups, n_calls, monkeypatch):
-    """With 2 groups, one call for all pairs is cheaper. With 7, it is one call for each group of each of the 12 labellings."""
+    """With 2 groups, one call for all pairs is cheaper. With 7, one call for each group of each labelling is."""
     rng = np.random.default_rng(4)
     X, labels = rng.normal(size=(50, 3)), rng.integers(n_groups, size=(12, 50))
     all_sums = distance_sums(X, labels, n_groups)
@@ -98,7 +98,7 @@ def test_estimates_from_samples_are_unbiased_and_spread_by_their_standard_error(
 
 
 def test_two_standard_errors_cover_the_exact_cohesion_of_most_tables():
-    is_covered, largest_distance = [], 20  # of any scale: both cohesions divide by it
+    is_covered, largest_distance = [], 20  # any number will do: both cohesions divide by it
     for seed in range(200):
         X, labels = random_groups(4000, [0.5, 0.3, 0.15, 0.05], seed)
         sizes, membership = np.bincount(labels), np.eye(4, dtype=bool)
@@ -121,7 +121,7 @@ def test_sums_are_exact_for_groups_that_are_sampled_whole():
 
 
 @pytest.mark.parametrize("shares", [[0.5, 0.5], [0.96, 0.04]])
-def test_each_sample_takes_the_next_rows_of_each_group_and_at_least_twenty(shares):
+def test_each_sample_has_the_next_rows_of_each_group_at_least_twenty_of_each(shares):
     X, labels = random_groups(900, shares)
     order = random_order(900, 0)
     sums = sampled_sums(X, labels, 2, order, sample_size=50)
@@ -154,8 +154,8 @@ def test_the_largest_distance_of_too_many_rows_is_exact_or_bounded(monkeypatch):
     square[:4] += [[5, 0], [0, 4.9], [-4.8, 0], [0, -4.7]]
     assert diameter_bounds(square) == (9.8, 9.8) and diameter(square[:10]) == 9.8  # 9.8 is 5 + 4.8
     monkeypatch.setattr(geometry, "EXACT_LIMIT", 10)
-    longest = cdist(triangle, triangle).max()
-    assert diameter_bounds(triangle) == pytest.approx((longest, longest), rel=1e-15)
+    largest_distance = cdist(triangle, triangle).max()
+    assert diameter_bounds(triangle) == pytest.approx((largest_distance, largest_distance), rel=1e-15)
     radii = np.linalg.norm(square - square.mean(axis=0), axis=1)
     outermost_distance = np.hypot(5, 4.9)  # of the first two rows, which lie farthest from the centroid
     assert diameter_bounds(square) == pytest.approx((outermost_distance, radii[0] + radii[2]), rel=2e-9)

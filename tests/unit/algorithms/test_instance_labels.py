@@ -10,7 +10,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_by_ne
 
 
 def test_a_row_gets_the_nearest_of_its_own_clusters_or_the_first_of_equally_near_ones():
-    """The row at 5 is nearest to the centre at 6 but not in its cluster. The row at 2 is halfway between the others."""
+    """The row at 5 is nearest to the centre at 6 but not in its cluster. The row at 2 is halfway between the other centres."""
     X, centres = np.array([[0.0], [2.0], [5.0]]), np.array([[1.0], [3.0], [6.0]])
     members = [np.array([0, 1, 2]), np.array([0, 1, 2]), np.array([], dtype=int)]
     assert labels_by_nearest_centre(X, members, centres).tolist() == [0, 0, 1]

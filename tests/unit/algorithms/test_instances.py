@@ -45,6 +45,6 @@ def test_every_method_checks_its_table(name):
         ({"X": np.where(X == 5, 1e200, X)}, "feature 1 holds 1e.200"),
         ({"groups": GROUPS - 1}, "needs groups as codes"),
     ]:
-        table = {"X": X, "groups": GROUPS, "n_clusters": 2, "random_state": np.random.default_rng(0)} | change
+        arguments = {"X": X, "groups": GROUPS, "n_clusters": 2, "random_state": np.random.default_rng(0)} | change
         with pytest.raises(ClusterletsError, match=message):
-            methods.get(name)().fit(**table)
+            methods.get(name)().fit(**arguments)

@@ -19,7 +19,7 @@ from clusterlets.algorithms.kernels import (
     tiles_of,
 )
 
-# Blocks and tiles that are full, have one row, or lack some rows.
+# Numbers of rows that fill the last block or tile, leave it with one row, or leave it with a few.
 SIZES = [1, 2, ROWS, ROWS + 1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3]
 NUMBERS_OF_FEATURES = [1, 2, 3, 5]
 
@@ -129,7 +129,7 @@ def test_ties_between_equal_centres_go_to_the_first():
 
 
 @pytest.mark.parametrize(("n", "n_candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
-def test_each_candidate_gets_the_distances_to_the_nearest_centre_with_it_and_their_sum(n, n_candidates):
+def test_a_candidate_gets_the_distances_that_rows_have_with_it_as_a_centre_and_their_sum(n, n_candidates):
     rows, tiles = rows_and_tiles(n, 3)
     distances = np.random.default_rng(1).exponential(size=n)
     centres = np.random.default_rng(2).normal(size=(n_candidates, 3))

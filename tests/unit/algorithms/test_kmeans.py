@@ -31,7 +31,7 @@ def all_distinct_rows(X, rng):
 
 
 def random_rows_with_one_repeated(X, rng):
-    """Two centres are equal, so all their rows tie, and the second centre gets none."""
+    """Two centres are equal, so all their rows tie, and the first of the two gets them all."""
     return np.repeat(X[rng.choice(len(X), 4, replace=False)], [1, 2, 1, 1], axis=0)
 
 
@@ -117,10 +117,10 @@ def test_the_mean_cost_matches_that_of_scikit_learn(load, k):
 @pytest.mark.parametrize(
     ("values", "chance"),
     [
-        # A candidate is the row at 3 with a chance of 9 / 17.84. This row lowers the cost more than the others, so it becomes
-        # a centre if either candidate is this row.
+        # Each candidate has a chance of 9 / 17.84 to be the row at 3. This row lowers the cost more than the others, so it
+        # becomes a centre if either candidate is this row.
         ([0.0, 3.0, -2.0, -2.2], 1 - (8.84 / 17.84) ** 2),
-        # A candidate is the row at 2 with a chance of 4 / 13. Both rows lower the cost to 1, so the first candidate is taken.
+        # Each candidate has a chance of 4 / 13 to be the row at 2. Both rows lower the cost to 1, so the first candidate wins.
         ([0.0, 2.0, 3.0], 4 / 13),
     ],
 )
@@ -154,7 +154,7 @@ def test_a_centre_without_rows_moves_to_the_farthest_row():
     assert result.labels.tolist() == [1, 0] and result.centres.tolist() == [[1], [0]]
 
 
-def test_equal_rows_take_one_round_and_leave_other_centres_where_they_are():
+def test_equal_rows_need_one_round_and_a_centre_without_rows_stays_where_it_is():
     result = lloyd(np.ones((3, 1)), np.array([[1.0], [5.0]]))
     assert (result.n_iter, result.centres.tolist()) == (1, [[1], [5]])
 

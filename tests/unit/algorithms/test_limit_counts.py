@@ -29,13 +29,13 @@ def all_clusters_up_to(totals):
     return np.array(list(product(*(range(total + 1) for total in totals)))).T
 
 
-def most_clusters_by_brute_force(totals, allowed):
+def most_clusters_by_brute_force(totals, allowed_clusters):
     """The largest number of allowed clusters into which the totals can be split; 0 if there is no such split."""
     sums, n_clusters, largest = {(0,) * len(totals)}, 0, 0
     while sums:
         if tuple(totals) in sums:
             largest = n_clusters
-        sums = {tuple(np.add(s, cluster)) for s in sums for cluster in allowed if (np.add(s, cluster) <= totals).all()}
+        sums = {tuple(np.add(s, cluster)) for s in sums for cluster in allowed_clusters if (np.add(s, cluster) <= totals).all()}
         n_clusters += 1
     return largest
 
@@ -89,32 +89,32 @@ def test_counts_keep_the_limits_or_are_proved_not_to_exist(totals, limit, k, lea
     levels, _ = levels_of_groups([list(range(len(totals)))])
     constraints = limit_rows(deviation_limits(levels, totals, [exact_fraction(limit)]), levels, totals)
     clusters = all_clusters_up_to(totals)
-    allowed = clusters.T[(clusters.sum(axis=0) >= least_size) & (constraints @ clusters <= 0).all(axis=0)]
-    most, cluster_counts = most_clusters(totals, constraints, least_size)
-    assert most == most_clusters_by_brute_force(totals, allowed)
-    assert most <= clusters_at_most(totals, constraints, least_size) <= totals.sum() // least_size
-    if most:
+    allowed_clusters = clusters.T[(clusters.sum(axis=0) >= least_size) & (constraints @ clusters <= 0).all(axis=0)]
+    max_clusters, cluster_counts = most_clusters(totals, constraints, least_size)
+    assert max_clusters == most_clusters_by_brute_force(totals, allowed_clusters)
+    assert max_clusters <= clusters_at_most(totals, constraints, least_size) <= totals.sum() // least_size
+    if max_clusters:
         assert (np.sum(cluster_counts, axis=0) == totals).all()
-    if most >= k:
+    if max_clusters >= k:
         counts = feasible_counts(target_counts, totals, constraints, least_size)
         assert counts.shape == (len(totals), k) and (counts >= 0).all()
         assert (counts.sum(axis=1) == totals).all() and (counts.sum(axis=0) >= least_size).all()
         assert (constraints @ counts <= 0).all()
     else:
-        with pytest.raises(NoClusteringError, match=str(most) if most else None) as error:
+        with pytest.raises(NoClusteringError, match=str(max_clusters) if max_clusters else None) as error:
             feasible_counts(target_counts, totals, constraints, least_size)
         assert error.value.status == "infeasible"
 
 
 @pytest.mark.parametrize(
-    ("totals", "limit", "most"), [([10] * 6, "0.08", 10), ([4500, 5500], "0.002", 500), ([60, 300, 2000], "0.01", 60)]
+    ("totals", "limit", "bound"), [([10] * 6, "0.08", 10), ([4500, 5500], "0.002", 500), ([60, 300, 2000], "0.01", 60)]
 )
-def test_the_bound_on_the_number_of_clusters_is_the_one_worked_out_by_hand(totals, limit, most):
-    """In the first case, every cluster needs a row of each group. In the second, it needs 20 rows, because 9 of 20 are .45.
+def test_the_bound_on_the_number_of_clusters_is_the_one_worked_out_by_hand(totals, limit, bound):
+    """In the first case, every cluster needs a row of each group. In the second, it needs 20 rows to come close enough to .45.
 
     In the third, it needs a row of the group of 60.
     """
     totals = np.array(totals)
     levels = np.arange(len(totals))[:, None]
     constraints = limit_rows(deviation_limits(levels, totals, [exact_fraction(limit)]), levels, totals)
-    assert clusters_at_most(totals, constraints, 1) == most
+    assert clusters_at_most(totals, constraints, 1) == bound

@@ -1,4 +1,4 @@
-"""The matchers D, B, G-D and G-B equal cases worked out by hand, and a naive implementation in exact arithmetic.
+"""D, B, G-D and G-B make the clusters worked out by hand, and those of a naive implementation in exact arithmetic.
 
 The naive implementation follows docs/reproduction.md, section 3.
 """
@@ -24,18 +24,18 @@ from clusterlets.algorithms.matching.pinball import (
 )
 
 
-def build(positions, sizes=None):
+def build_clusterlets(positions, sizes=None):
     """Clusterlets, from a list of positions and a list of sizes for each group. A position is a number or a tuple."""
-    sizes = sizes or [[1] * len(group_values) for group_values in positions]
-    units = np.repeat(np.eye(len(positions), dtype=np.int64), [len(group_values) for group_values in positions], axis=0)
-    counts = units * np.concatenate(sizes)[:, None]
-    centroids = np.array([np.atleast_1d(p) for group_values in positions for p in group_values], dtype=float)
+    sizes = sizes or [[1] * len(group) for group in positions]
+    is_in_group = np.repeat(np.eye(len(positions), dtype=np.int64), [len(group) for group in positions], axis=0)
+    counts = is_in_group * np.concatenate(sizes)[:, None]
+    centroids = np.array([np.atleast_1d(p) for group in positions for p in group], dtype=float)
     return Clusterlets.from_pieces(counts, centroids, np.zeros(len(counts)))
 
 
-def of_sizes(sizes):
-    """Clusterlets at one position, for matchers that use only their sizes."""
-    return build([[0] * len(group_sizes) for group_sizes in sizes], sizes)
+def clusterlets_of_sizes(sizes):
+    """Clusterlets at one position, for matchers that ignore positions."""
+    return build_clusterlets([[0] * len(group_sizes) for group_sizes in sizes], sizes)
 
 
 def clusters(membership):
@@ -47,7 +47,7 @@ def random_clusterlets(rng, n_groups, dimensions=1, is_on_grid=True):
     group_sizes = rng.integers(1, 6, n_groups)
     sizes = [rng.integers(1, 7, n).tolist() for n in group_sizes]
     draw = (lambda: rng.integers(0, 12, dimensions)) if is_on_grid else (lambda: rng.normal(size=dimensions))
-    return build([[tuple(draw()) for _ in range(n)] for n in group_sizes], sizes)
+    return build_clusterlets([[tuple(draw()) for _ in range(n)] for n in group_sizes], sizes)
 
 
 # ---- two groups, worked out by hand. In the comments, 3@4 is clusterlet 3 at position 4, and an arrow is a hop.
@@ -57,55 +57,55 @@ POSITIONS = [[0, 10], [1, 4, 12]]
 
 def test_distance_also_clusters_what_the_starts_in_group_0_leave_over():
     # 0@0 -> 2@1, and 1@10 -> 4@12. Clusterlet 3@4 is left over. It hops to 0@0, because 1@10 is farther away.
-    assert clusters(match_distance(build(POSITIONS), 1)) == [{0, 2}, {1, 4}, {0, 3}]
+    assert clusters(match_distance(build_clusterlets(POSITIONS), 1)) == [{0, 2}, {1, 4}, {0, 3}]
 
 
 def test_distance_may_hop_back_to_a_clusterlet_of_the_same_cluster():
     # 3@4 -> 0@0 -> 2@1 -> 0@0 -> 2@1
     for hops in (2, 3, 4):
-        assert clusters(match_distance(build(POSITIONS), hops)) == [{0, 2}, {1, 4}, {0, 2, 3}]
+        assert clusters(match_distance(build_clusterlets(POSITIONS), hops)) == [{0, 2}, {1, 4}, {0, 2, 3}]
 
 
 def test_the_distance_to_a_whole_cluster_is_a_sum():
     # 0@0 -> 2@4. From 2@4, the "last" clusterlet, 1@7 is 3 away and 0@0 is 4 away, so 1@7 joins.
     # The distances to the whole "cluster" are 7 + 3 for 1@7 and 0 + 4 for 0@0, so 0@0 is nearer.
-    clusterlets = build([[0, 7], [4, 100]])
+    clusterlets = build_clusterlets([[0, 7], [4, 100]])
     assert clusters(match_distance(clusterlets, 2, "last"))[0] == {0, 1, 2}
     assert clusters(match_distance(clusterlets, 2, "cluster"))[0] == {0, 2}
 
 
 def test_distances_that_differ_by_rounding_alone_tie():
     assert 0.7 - 0.4 < 0.4 - 0.1  # both are 0.3 but for rounding
-    clusterlets = build([[0.4], [0.1, 0.7]])
+    clusterlets = build_clusterlets([[0.4], [0.1, 0.7]])
     assert clusters(match_distance(clusterlets, 1))[0] == {0, 1}
     assert clusters(match_greedy_distance(clusterlets, 1, InOrder(0, 1, 2)))[0] == {0, 1}
 
 
 def test_equal_clusters_are_kept_once_in_order_of_first_appearance():
-    clusterlets = build([[0, 1, 10], [2, 8]])
+    clusterlets = build_clusterlets([[0, 1, 10], [2, 8]])
     # 0@0 -> 3@2 -> 1@1; 1@1 -> 3@2 -> 1@1; 2@10 -> 4@8 -> 2@10.
     assert clusters(match_distance(clusterlets, 2)) == [{0, 1, 3}, {1, 3}, {2, 4}]
-    clusterlets = build([[0, 0], [2]])
+    clusterlets = build_clusterlets([[0, 0], [2]])
     assert clusters(match_distance(clusterlets, 2)) == [{0, 2}, {0, 1, 2}]
     assert clusters(match_distance(clusterlets, 2, "cluster")) == [{0, 2}, {0, 1, 2}]
-    assert clusters(match_balance(of_sizes([[2, 2], [3]]), 2, "last")) == [{0, 2}, {0, 1, 2}]
+    assert clusters(match_balance(clusterlets_of_sizes([[2, 2], [3]]), 2, "last")) == [{0, 2}, {0, 1, 2}]
     # The dataset has 4 : 3. Under "cluster", each start makes 2 : 3 and then 4 : 3, so both end with the same cluster.
-    assert clusters(match_balance(of_sizes([[2, 2], [3]]), 2, "cluster")) == [{0, 1, 2}]
+    assert clusters(match_balance(clusterlets_of_sizes([[2, 2], [3]]), 2, "cluster")) == [{0, 1, 2}]
 
 
-def test_balance_equals_a_case_worked_out_by_hand():
+def test_balance_makes_the_clusters_worked_out_by_hand():
     # Group 0 is 3/7 of the dataset. Its size 4 can reach a share of 4/5, 4/7 or 4/8, and the last is nearest to 3/7.
     # Its size 2 can reach 2/3, 2/5 or 2/6, and the second is nearest. Size 1 of group 1 is left over.
     # With size 1, the share is 4/5 for size 4, and 2/3 for size 2.
-    assert clusters(match_balance(of_sizes([[4, 2], [1, 3, 4]]), 1)) == [{0, 4}, {1, 3}, {1, 2}]
+    assert clusters(match_balance(clusterlets_of_sizes([[4, 2], [1, 3, 4]]), 1)) == [{0, 4}, {1, 3}, {1, 2}]
 
 
 def test_balance_ties_that_floats_would_miss_go_to_the_lower_index():
     # Group 0 is half of the dataset. Sizes 2 and 4 give it 1/3, and sizes 2 and 1 give it 2/3. Both are 1/6 off.
     assert abs(2 / 3 - 0.5) < abs(1 / 3 - 0.5)  # in floats
     for scope in ("last", "cluster"):
-        assert clusters(match_balance(of_sizes([[2, 3], [4, 1]]), 1, scope))[0] == {0, 2}
-        assert clusters(match_balance(of_sizes([[2, 3], [1, 4]]), 1, scope))[0] == {0, 2}
+        assert clusters(match_balance(clusterlets_of_sizes([[2, 3], [4, 1]]), 1, scope))[0] == {0, 2}
+        assert clusters(match_balance(clusterlets_of_sizes([[2, 3], [1, 4]]), 1, scope))[0] == {0, 2}
 
 
 # ---- three groups, worked out by hand
@@ -118,7 +118,7 @@ def test_distance_visits_three_groups_in_turn():
     # The clusterlets left over visit the groups in another order:
     #   3@-6 -> 0@0 -> 4@-1
     #   5@12 -> 2@5 -> 0@0, because 2@5 is nearer to 0@0 than to 1@20
-    clusterlets = build([[0, 20], [5, -6], [-1, 12]])
+    clusterlets = build_clusterlets([[0, 20], [5, -6], [-1, 12]])
     assert clusters(match_distance(clusterlets, 1)) == [{0, 2, 4}, {1, 2, 4}, {0, 3, 4}, {0, 2, 5}]
 
 
@@ -145,17 +145,17 @@ def test_the_route_visits_the_groups_in_the_expected_order(start, n_groups, hops
 def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
     # 0@0 (size 1) takes 2@3 (size 3), which is 3 away. The centroid is now 9/4, so 1@5 is 2.75 away and joins.
     # The centroid is now 14/5, so 3@8 is 5.2 away and stays alone.
-    clusterlets = build([[0, 5], [3, 8]], [[1, 1], [3, 1]])
+    clusterlets = build_clusterlets([[0, 5], [3, 8]], [[1, 1], [3, 1]])
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
     # With equal sizes, 1@5 is 3.5 away from the centroid and stays out. As the next start, it takes 3@8.
-    clusterlets = build([[0, 5], [3, 8]])
+    clusterlets = build_clusterlets([[0, 5], [3, 8]])
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 2}, {1, 3}]
     # Under "last", 1@5 joins, because it is 2 away from 2@3. Then 3@8 is 3 away from 1@5 and stays out.
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
 
 
-def test_greedy_distance_joins_at_equal_distance():
-    clusterlets = build([[0, 2], [1, 3]])
+def test_greedy_distance_adds_a_clusterlet_at_equal_distance():
+    clusterlets = build_clusterlets([[0, 2], [1, 3]])
     assert clusters(match_greedy_distance(clusterlets, 3, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2, 3}]
     assert clusters(match_greedy_distance(clusterlets, 2, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
 
@@ -164,7 +164,7 @@ def test_greedy_balance_breaks_ties_by_divergence_and_stops_when_deviation_rises
     # Group 0 is a quarter of the dataset. Sizes 2 and 18 give it 1/10, and sizes 2 and 3 give it 4/10. Both are .15 off, but
     # the divergence is .0725 for the first and .0541 for the second. No further size improves the cluster of 2 and 3:
     # group 0 would have 7/10 with size 5, and 2/23 with size 18. So size 5 starts the next cluster.
-    clusterlets = of_sizes([[2, 5], [18, 3]])
+    clusterlets = clusterlets_of_sizes([[2, 5], [18, 3]])
     assert clusters(match_greedy_balance(clusterlets, 4, InOrder(0, 1, 2, 3))) == [{0, 3}, {1, 2}]
     # B ignores divergence, so the lower index wins.
     assert clusters(match_balance(clusterlets, 1))[0] == {0, 2}
@@ -172,7 +172,7 @@ def test_greedy_balance_breaks_ties_by_divergence_and_stops_when_deviation_rises
 
 def test_greedy_balance_ties_of_divergence_go_to_the_lower_index():
     for sizes in ([[2, 3], [4, 1]], [[2, 3], [1, 4]]):
-        assert clusters(match_greedy_balance(of_sizes(sizes), 1, InOrder(0, 1, 2, 3)))[0] == {0, 2}
+        assert clusters(match_greedy_balance(clusterlets_of_sizes(sizes), 1, InOrder(0, 1, 2, 3)))[0] == {0, 2}
 
 
 def test_divergences_that_differ_by_rounding_alone_tie():
@@ -181,9 +181,9 @@ def test_divergences_that_differ_by_rounding_alone_tie():
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
 
 
-def test_greedy_balance_joins_at_equal_deviation():
+def test_greedy_balance_adds_a_clusterlet_at_equal_deviation():
     # Group 0 is half of the dataset. Size 2 takes size 4, and 2 : 4 is 1/6 off. Size 6 joins, because 8 : 4 is 1/6 off too.
-    clusterlets = of_sizes([[2, 6], [4, 4]])
+    clusterlets = clusterlets_of_sizes([[2, 6], [4, 4]])
     assert clusters(match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
 
 
@@ -191,7 +191,7 @@ def test_greedy_balance_with_scope_last_still_compares_the_whole_cluster():
     # Group 0 is half of the dataset. Size 2 takes size 3. The best partner of size 3 alone is 40, but 42 : 3 is further off
     # than 2 : 3, so the cluster is finished. Then size 40 takes size 38. Only size 1 is left. It joins, because 40 : 39 is
     # nearer to half than 40 : 38.
-    clusterlets = of_sizes([[2, 40], [1, 3, 38]])
+    clusterlets = clusterlets_of_sizes([[2, 40], [1, 3, 38]])
     membership = match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3, 4), "last")
     assert clusters(membership) == [{0, 3}, {1, 2, 4}]
 
@@ -199,16 +199,16 @@ def test_greedy_balance_with_scope_last_still_compares_the_whole_cluster():
 # ---- comparison with a naive implementation of section 3
 
 
-def naive_route(start, n_groups, steps):
-    """The groups on a walk along a line of all groups, which turns round at either end."""
-    line = list(range(n_groups)) if start == 0 else [*range(start, -1, -1), *range(n_groups - 1, start, -1)]
-    position, step, order = 0, 1, []
-    for _ in range(steps):
-        if not 0 <= position + step < len(line):
-            step = -step
-        position += step
-        order.append(line[position])
-    return order
+def naive_route(start, n_groups, n_steps):
+    """The groups that a walk visits. It goes along a line of all groups, and turns round at either end."""
+    groups_in_line = list(range(n_groups)) if start == 0 else [*range(start, -1, -1), *range(n_groups - 1, start, -1)]
+    position, direction, visited_groups = 0, 1, []
+    for _ in range(n_steps):
+        if not 0 <= position + direction < n_groups:
+            direction = -direction
+        position += direction
+        visited_groups.append(groups_in_line[position])
+    return visited_groups
 
 
 def naive_deviation(clusterlets, cluster):
@@ -356,10 +356,10 @@ def test_greedy_matchers_equal_the_naive_ones(n_groups, scope, seed):
 def test_ties_are_exact_at_a_million_instances():
     # Group 0 is half of the dataset. The two candidates give it 2/6 and 2/3, which are both 1/6 off.
     unit = 83_333
-    clusterlets = of_sizes([[2 * unit, 3 * unit], [4 * unit, unit]])
+    clusterlets = clusterlets_of_sizes([[2 * unit, 3 * unit], [4 * unit, unit]])
     assert clusters(match_balance(clusterlets, 1))[0] == {0, 2}
     # A single instance now breaks the tie.
-    clusterlets = of_sizes([[2 * unit, 3 * unit], [4 * unit + 1, unit - 1 + 2 * unit, unit]])
+    clusterlets = clusterlets_of_sizes([[2 * unit, 3 * unit], [4 * unit + 1, 3 * unit - 1, unit]])
     expected = min((2, 3, 4), key=lambda j: naive_deviation(clusterlets, {0, j}))
     assert clusters(match_balance(clusterlets, 1))[0] == {0, expected}
 
@@ -367,12 +367,12 @@ def test_ties_are_exact_at_a_million_instances():
 # ---- imports
 
 
-@pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])
-def test_a_matcher_imports_neither_other_matchers_nor_heavy_packages(name, other):
+@pytest.mark.parametrize(("name", "other_module"), [("D", "centroid"), ("C", "pinball")])
+def test_a_matcher_imports_neither_other_matchers_nor_heavy_packages(name, other_module):
     code = (
         "import sys; from clusterlets import methods; methods.get(sys.argv[1]);"
         "print([m for m in ('sklearn', 'scipy', 'pandas', 'numba', 'clusterlets.algorithms.matching.' + sys.argv[2])"
         " if m in sys.modules])"
     )
-    process = subprocess.run([sys.executable, "-c", code, name, other], capture_output=True, text=True, check=True)
+    process = subprocess.run([sys.executable, "-c", code, name, other_module], capture_output=True, text=True, check=True)
     assert process.stdout.strip() == "[]"

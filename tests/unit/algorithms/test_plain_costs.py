@@ -12,7 +12,7 @@ def rows():
     return np.random.default_rng(3).normal(size=(300, 2))
 
 
-def test_there_are_50_costs_and_the_least_is_their_minimum(rows):
+def test_there_are_50_starts_by_default_and_the_least_cost_is_the_minimum(rows):
     costs = plain_costs.plain_costs(rows, 6)
     assert len(costs) == 50 and len(set(costs.round(9))) > 1
     assert plain_costs.least_plain_cost(rows, 6) == costs.min() < plain_costs.least_plain_cost(rows, 6, 1)

@@ -1,31 +1,31 @@
-"""Matchers that follow the published code make the same clusters as its package. Each test names a quirk of that code."""
+"""Matchers that follow the published code make the same clusters as its package. The first tests name its quirks."""
 
 import numpy as np
 import pytest
 from in_order import InOrder
-from test_pinball import build, clusters, random_clusterlets
+from test_pinball import build_clusterlets, clusters, random_clusterlets
 
 from clusterlets import methods
 from clusterlets.algorithms.matching import pinball, published
 
 # The expected clusters were made by the published package, clusterlets 0.0.3.
-CLUSTERLETS = build([[0, 10, 20], [1, 4, 12]], [[4, 2, 3], [1, 3, 4]])
+CLUSTERLETS = build_clusterlets([[0, 10, 20], [1, 4, 12]], [[4, 2, 3], [1, 3, 4]])
 
 
-def unordered(membership):
+def unordered_clusters(membership):
     return {frozenset(cluster) for cluster in clusters(membership)}
 
 
 def test_costs_are_mirrored_as_if_they_were_symmetric():
     # Clusterlet 1 joins clusterlet 3, although 1 and 3 deviate by .137, because the pair gets the low cost of the pair (0, 4).
-    published_clusters = unordered(published.match_balance(CLUSTERLETS, 1))
+    published_clusters = unordered_clusters(published.match_balance(CLUSTERLETS, 1))
     assert published_clusters == {frozenset(pair) for pair in ([2, 3], [0, 4], [0, 5], [1, 3])}
-    assert unordered(pinball.match_balance(CLUSTERLETS, 1)) != published_clusters
+    assert unordered_clusters(pinball.match_balance(CLUSTERLETS, 1)) != published_clusters
 
 
 def test_later_starts_of_d_make_one_fewer_sweep():
     # Clusterlet 3 is left over and hops to clusterlet 0. In the paper's text, it then hops back to group 1, to clusterlet 2.
-    clusterlets = build([[0, 10], [1, 4, 12]])
+    clusterlets = build_clusterlets([[0, 10], [1, 4, 12]])
     assert clusters(pinball.match_distance(clusterlets, 2)) == [{0, 2}, {1, 4}, {0, 2, 3}]
     assert clusters(published.match_distance(clusterlets, 2)) == [{0, 2}, {1, 4}, {0, 3}]
 

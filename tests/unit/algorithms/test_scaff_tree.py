@@ -1,4 +1,4 @@
-"""Every split of the tree is the best of all cuts of all leaves, and equals cases worked out by hand."""
+"""Every split of the tree is the best of all cuts of all leaves. Small trees have the splits worked out by hand."""
 
 from fractions import Fraction
 
@@ -16,7 +16,10 @@ ROUNDING = 1e-12
 
 
 def area(is_positive, is_left):
-    """Area under the ROC curve, with the sides of a split as scores: the share of pairs in order. Ties count half."""
+    """Area under the ROC curve, with the sides of a split as scores: the share of ordered pairs, where ties count half.
+
+    A share below one half counts as its complement, because either side may have the higher score.
+    """
     positive, negative = is_left[is_positive][:, None], is_left[~is_positive]
     n_pairs = positive.size * negative.size
     if not n_pairs:
@@ -51,6 +54,7 @@ def error_reduction(X, rows, is_left):
 
 def splits_of(nodes):
     """Node, feature and threshold of every split, in the order in which they were made."""
+    # Child nodes are numbered when they are made, and leaves have the child -1.
     order = np.argsort(nodes.children_left)[(nodes.feature < 0).sum() :]
     return [(node, int(nodes.feature[node]), float(nodes.threshold[node])) for node in order.tolist()]
 
@@ -63,13 +67,13 @@ def assert_best_of_all_cuts(X, groups, targets, n_leaves, theta):
     leaves = {0: np.arange(n)}
     for split_index, (split_node, split_feature, threshold) in enumerate(splits_of(nodes)):
         gains = {
-            (node, feature, value): float(gain(targets[rows], groups[rows], on_left, Fraction(theta)) * len(rows) / n)
+            (node, feature, value): float(gain(targets[rows], groups[rows], is_left, Fraction(theta)) * len(rows) / n)
             for node, rows in leaves.items()
-            for feature, value, on_left in cuts(X, rows, min_size)
+            for feature, value, is_left in cuts(X, rows, min_size)
         }
         rows = leaves.pop(split_node)
-        on_left = X[rows, split_feature] <= threshold
-        below, above = X[rows[on_left], split_feature].max(), X[rows[~on_left], split_feature].min()
+        is_left = X[rows, split_feature] <= threshold
+        below, above = X[rows[is_left], split_feature].max(), X[rows[~is_left], split_feature].min()
         assert threshold == (below + above) / 2
         if max(gains.values(), default=0) > ROUNDING * n:
             assert gains[split_node, split_feature, below] >= max(gains.values()) - ROUNDING
@@ -81,8 +85,8 @@ def assert_best_of_all_cuts(X, groups, targets, n_leaves, theta):
             splittable = [leaf_rows for leaf_rows in leaves_before if list(cuts(X, leaf_rows, size_limit))]
             assert squared_error(X, rows) >= max(squared_error(X, leaf_rows) for leaf_rows in splittable) - 1e-9
             reductions = [error_reduction(X, rows, is_left) for *_, is_left in cuts(X, rows, size_limit)]
-            assert error_reduction(X, rows, on_left) >= max(reductions) - 1e-9
-        leaves |= {2 * split_index + 1: rows[on_left], 2 * split_index + 2: rows[~on_left]}
+            assert error_reduction(X, rows, is_left) >= max(reductions) - 1e-9
+        leaves |= {2 * split_index + 1: rows[is_left], 2 * split_index + 2: rows[~is_left]}
     assert len(leaves) == min(n_leaves, len(np.unique(X, axis=0)))
     assert {frozenset(rows.tolist()) for rows in leaves.values()} == {
         frozenset(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)

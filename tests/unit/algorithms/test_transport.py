@@ -27,7 +27,7 @@ def lowest_cost(costs, sizes):
 
 
 def rounding_error(costs):
-    """How far two lowest totals may differ: each is a sum of n costs that are rounded by up to half a unit."""
+    """How far two lowest totals may differ: each is a sum of n costs, rounded to units of 2**-BITS of their range."""
     return len(costs) * np.ptp(costs, axis=1).max(initial=0) * 2.0**-BITS * 2 + 1e-12 * np.abs(costs).sum()
 
 
@@ -75,7 +75,7 @@ def test_transport_ends_and_is_reproducible_with_many_ties():
     costs = np.repeat(np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), [1000, 600, 400], axis=0)
     sizes = np.array([500, 700, 800])
     labels, _ = transport(costs, sizes)
-    # Of the first 1000 instances, 500 find a place at no cost, and the others cost 1 each. All further instances cost nothing.
+    # Of the first 1000 instances, 500 find a place at no cost, and the others cost 1 each. The other instances cost nothing.
     assert cost_of(costs, labels) == 500
     assert labels.tobytes() == transport(costs, sizes)[0].tobytes()
 

@@ -22,11 +22,11 @@ def test_rows_get_their_nearest_centres_and_centres_are_weighted_means(seed, n, 
     means = np.array([np.average(X[labels == c], axis=0, weights=weights[labels == c]) for c in range(len(centres))])
     # The rounds end when the centres move by less than a tolerance of 1e-4. Rows that change their centre after the last move
     # can shift the means further, so 20 times the tolerance is allowed.
-    mean_variance = (weights[:, None] * (X - np.average(X, axis=0, weights=weights)) ** 2).sum() / weights.sum() / 2
+    mean_variance = (weights[:, None] * (X - np.average(X, axis=0, weights=weights)) ** 2).sum() / weights.sum() / X.shape[1]
     assert ((means - centres) ** 2).sum() <= 2e-3 * mean_variance + 1e-12
 
 
-def test_a_row_with_a_weight_counts_as_that_many_copies():
+def test_a_row_counts_as_many_copies_as_its_weight():
     rng = np.random.default_rng(3)
     X, weights = rng.normal(size=(30, 3)), rng.integers(1, 6, size=30)
     copies = np.repeat(X, weights, axis=0)

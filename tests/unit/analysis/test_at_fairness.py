@@ -30,7 +30,8 @@ def test_configurations_are_judged_by_their_means_over_seeds():
         )
     )
     strict, loose = row_of(table, "Clusterlets", 0.01), row_of(table, "Clusterlets", 0.02)
-    assert (strict["k"], strict["cohesion"], strict["seeds"], strict["best"]) == (10, 0.7, 1, True)  # its deviation is just .01
+    # The deviation of this configuration equals the limit.
+    assert (strict["k"], strict["cohesion"], strict["seeds"], strict["best"]) == (10, 0.7, 1, True)
     assert (loose["k"], loose["cohesion"], loose["seeds"]) == (5, pytest.approx(0.85), 2)
     assert loose["deviation_mean"] == pytest.approx(0.016) and loose["matcher"] == "G-B"
     assert np.isnan(row_of(table, "random", 0.02)["cohesion"]) and not row_of(table, "random", 0.02)["best"]
@@ -54,11 +55,12 @@ def test_every_row_matches_the_best_configuration_that_a_loop_finds(runs):
 def test_the_sentences_agree_with_the_table(runs, tmp_path):
     table = at_fairness.at_given_fairness(runs)
     rows = table[(table["limit"] == 0.05) & (table["limit_cases"] == at_fairness.LEFT_OUT)]
-    (sentence,) = (line for line in at_fairness.sentences(table) if "at most 0.05, limit cases left out, on 2 datasets" in line)
-    for method, group in rows.groupby("method"):
-        assert f"{method} {group['cohesion'].notna().sum()}" in sentence.split("keeps the limit:")[1]
-        assert (f"{method} has it on {group['best'].sum()}" in sentence) == bool(group["best"].any())
-    assert all(line in at_fairness.to_markdown(table) for line in at_fairness.sentences(table))
+    sentences = at_fairness.sentences(table)
+    (sentence,) = (text for text in sentences if "at most 0.05, limit cases left out, on 2 datasets" in text)
+    for method, method_rows in rows.groupby("method"):
+        assert f"{method} {method_rows['cohesion'].notna().sum()}" in sentence.split("keeps the limit:")[1]
+        assert (f"{method} has it on {method_rows['best'].sum()}" in sentence) == bool(method_rows["best"].any())
+    assert all(text in at_fairness.to_markdown(table) for text in sentences)
     write_csv(tmp_path / "table.csv", table)
     assert at_fairness.to_markdown(read_lines(tmp_path / "table.csv")) == at_fairness.to_markdown(table)
 
@@ -71,5 +73,5 @@ def test_without_runs_there_are_no_sentences(runs):
 def test_without_results_no_method_keeps_a_limit(runs):
     without_results = at_fairness.at_given_fairness(runs.assign(status="infeasible", cohesion=np.nan, deviation_mean=np.nan))
     assert without_results["cohesion"].isna().all() and not without_results["best"].any()
-    assert all("no method keeps the limit" in line for line in at_fairness.sentences(without_results))
+    assert all("no method keeps the limit" in text for text in at_fairness.sentences(without_results))
     assert pd.api.types.is_float_dtype(without_results["cohesion"])

@@ -16,7 +16,7 @@ TOLERANCE = 3 * 0.5 / np.sqrt(bayes.DRAWS) + 2 / bayes.DRAWS
 def test_probabilities_for_large_differences_of_one_sign_match_a_closed_form(n, sign):
     """Only the average of the prior's 0 with itself is within the region, because half of each difference is outside.
 
-    This average has the square of the 0's weight. If the square is below one half, the draw counts for the differences' sign.
+    This average has the square of the 0's weight. A draw that makes it less than one half counts for the differences' sign.
     """
     below, within, above = bayes.posterior(sign * np.linspace(0.02, 0.4, n))
     probability_outside = beta.cdf(np.sqrt(0.5), bayes.PRIOR, n)
@@ -29,7 +29,7 @@ def test_probabilities_for_large_differences_of_one_sign_match_a_closed_form(n, 
 def test_probabilities_for_differences_just_outside_the_region_match_a_closed_form(n):
     """Averages with the prior's 0 are within the region, and all others outside.
 
-    Those outside have the square of the sum of the other weights.
+    The weights of those outside add up to the square of the sum of the other weights.
     """
     _, within, above = bayes.posterior(np.linspace(0.006, 0.009, n))
     assert above == pytest.approx(beta.cdf(1 - np.sqrt(0.5), bayes.PRIOR, n), abs=TOLERANCE)

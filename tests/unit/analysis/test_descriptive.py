@@ -19,8 +19,8 @@ def test_the_variance_matches_exact_arithmetic(values):
     exact = [Fraction(value) for value in values]
     mean = sum(exact) / len(exact)
     expected = float(sum((value - mean) ** 2 for value in exact) / len(exact))
-    noise = 1e-30 * max(map(abs, values)) ** 2  # the mean itself is rounded
-    assert variance(values) == pytest.approx(expected, rel=1e-14, abs=noise)
+    rounding_error = 1e-30 * max(map(abs, values)) ** 2  # the mean itself is rounded
+    assert variance(values) == pytest.approx(expected, rel=1e-14, abs=rounding_error)
     assert std(values) == sqrt(variance(values))
 
 
@@ -36,7 +36,7 @@ def test_small_examples_agree_with_results_computed_by_hand():
 def test_spreads_and_coefficients_match_pandas(pairs):
     frame = pd.DataFrame(pairs, columns=["x", "y"])
     assert std(frame["x"]) == pytest.approx(frame["x"].std(ddof=0), rel=1e-12, abs=1e-9 * frame["x"].abs().max())
-    assume(all(std(frame[side]) > 1e-3 * frame[side].abs().max() for side in "xy"))
+    assume(all(std(frame[column]) > 1e-3 * frame[column].abs().max() for column in "xy"))
     for coefficient in COEFFICIENTS:
         expected = frame.corr(method=coefficient).loc["x", "y"]
         assert correlation(frame["x"], frame["y"], coefficient) == pytest.approx(expected, abs=1e-12)

@@ -31,7 +31,7 @@ def scores():
     runs = some_runs(
         *runs_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best matcher configuration on seeds 0 to 4
         *runs_with([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on seeds 5 to 9, and the best run
-        *runs_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # a limit case
+        *runs_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # limit cases, which are left out
         *runs_with([0.3] * 10, matcher="D", hops=1),
         *runs_with([0.04] * 5 + [0.06] * 5, **FRAC),
         *runs_with([0.05] * 10, **FRAC, k=10),
@@ -45,20 +45,20 @@ def row_of(scores, method, dataset="pima"):
 
 
 def test_the_chosen_configuration_is_scored_on_the_other_seeds(scores):
-    ours = row_of(scores, "Clusterlets")
-    assert (ours["matcher"], ours["k"], ours["parameters"]) == ("G-B", 5, "hops=1")
-    assert (ours["deviation_chosen"], ours["deviation_held_out"]) == (pytest.approx(0.1), pytest.approx(0.5))
-    frac = row_of(scores, "FRAC (fair)")
-    assert (frac["k"], frac["deviation_chosen"], frac["deviation_held_out"]) == (5, pytest.approx(0.04), pytest.approx(0.06))
+    row = row_of(scores, "Clusterlets")
+    assert (row["matcher"], row["k"], row["parameters"]) == ("G-B", 5, "hops=1")
+    assert (row["deviation_chosen"], row["deviation_held_out"]) == (pytest.approx(0.1), pytest.approx(0.5))
+    row = row_of(scores, "FRAC (fair)")
+    assert (row["k"], row["deviation_chosen"], row["deviation_held_out"]) == (5, pytest.approx(0.04), pytest.approx(0.06))
 
 
 def test_the_expected_best_draws_as_many_configurations_as_the_method_with_the_fewest_has(scores):
-    ours, frac = row_of(scores, "Clusterlets"), row_of(scores, "FRAC (fair)")
-    assert [(result["configurations"], result["drawn"]) for result in (ours, frac)] == [(3, 2), (2, 2)]
-    assert (ours["best_run"], frac["best_run"]) == (0.01, 0.04)
+    clusterlets_row, frac_row = row_of(scores, "Clusterlets"), row_of(scores, "FRAC (fair)")
+    assert [(result["configurations"], result["drawn"]) for result in (clusterlets_row, frac_row)] == [(3, 2), (2, 2)]
+    assert (clusterlets_row["best_run"], frac_row["best_run"]) == (0.01, 0.04)
     # The best runs of the three configurations are .1, .01 and .3. Two of the three pairs contain .01, and one does not.
-    assert ours["expected_best"] == pytest.approx((0.01 + 0.01 + 0.1) / 3)
-    assert frac["expected_best"] == pytest.approx(0.04)
+    assert clusterlets_row["expected_best"] == pytest.approx((0.01 + 0.01 + 0.1) / 3)
+    assert frac_row["expected_best"] == pytest.approx(0.04)
 
 
 def test_means_are_over_the_datasets_that_have_every_method():

@@ -74,16 +74,16 @@ def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it():
     assert (summary["reliability"], summary["within"]) == (0, 0.5) and np.isnan(summary["price"])
 
 
-def test_a_run_that_failed_or_has_overlapping_or_not_k_clusters_keeps_no_limit():
+def test_failed_runs_and_runs_with_overlaps_or_without_exactly_k_clusters_keep_no_limit():
     few = ("few", "", [(0, 1.0, 4)] * 4)
     many = ("many", "", [(0, 1.0, 6)] * 4)
     overlapping = ("overlapping", "", [(0, np.nan)] * 4)
-    board = board_of(runs(few, many, overlapping, ("dead", "", ["timeout"] * 4)))
+    board = board_of(runs(few, many, overlapping, ("slow", "", ["timeout"] * 4)))
     assert {row["method"]: row["outcome"] for row in board[board["limit"] == 0.1].to_dict("records")} == {
         **dict.fromkeys(["few", "many", "overlapping"], NOT_CHOSEN),
-        "dead": NO_RESULT,
+        "slow": NO_RESULT,
     }
-    assert row_of(board, "dead", 0.1)["statuses"] == "timeout 4"
+    assert row_of(board, "slow", 0.1)["statuses"] == "timeout 4"
 
 
 def test_deviations_are_compared_with_limits_without_rounding_errors():
@@ -107,7 +107,7 @@ def test_a_block_is_left_out_at_and_below_a_limit_that_is_proved_infeasible():
     assert row_of(board_without_proof, "fair-limit", 0.02)["outcome"] == NO_RESULT
 
 
-def test_a_matcher_enters_the_blocks_whose_k_is_its_resulting_number_of_clusters():
+def test_a_matcher_is_scored_in_the_blocks_whose_k_is_the_number_of_its_clusters():
     matcher_results = ("C", "omega=0.5", [(0.01, 1.5, 5), (0.01, 1.5, 4), (0.01, 1.6, 5), (0.01, 1.7, 9)])
     board = board_of(runs(FAIR), runs(matcher_results, k=10))
     row = row_of(board, "C", 0.02)
@@ -118,7 +118,7 @@ def test_a_matcher_enters_the_blocks_whose_k_is_its_resulting_number_of_clusters
 
 @pytest.fixture
 def random_points():
-    """Points of random runs of six methods on five datasets. The datasets "a" and "a.sex" are of one table."""
+    """Points of random runs of six methods on five datasets. The datasets "a" and "a.sex" share a table."""
     rng = np.random.default_rng(0)
 
     def random_results(number):
@@ -171,8 +171,8 @@ def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
 
 
 def test_a_second_block_with_the_same_results_does_not_narrow_the_intervals():
-    kept, missed = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
-    configurations = {name: ("one", "", kept if name in "ab" else missed) for name in "abcd"}
+    fair_results, unfair_results = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
+    configurations = {name: ("one", "", fair_results if name in "ab" else unfair_results) for name in "abcd"}
     runs_with_k = {k: [runs(configurations[name], dataset=name, k=k) for name in "abcd"] for k in (3, 5)}
     one_k, two_ks = board_of(*runs_with_k[5]), board_of(*runs_with_k[3], *runs_with_k[5])
     columns = ["reliability", "reliability_low", "reliability_high"]
