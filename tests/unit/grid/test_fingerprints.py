@@ -43,7 +43,7 @@ CHANGES_WITH_EFFECT = {
 
 
 @cache
-def modules_outside():
+def modules_outside_fingerprints():
     """The modules that are in no fingerprint, because no result depends on them."""
     return [module for module in MODULES if not fingerprints._in_fingerprints(module)]
 
@@ -83,7 +83,7 @@ def test_every_step_depends_on_the_modules_that_run_it_and_on_no_command():
 def test_a_module_outside_fingerprints_counts_only_where_it_is_named():
     fit = step_fingerprints.step_fingerprint("steps.fitting", "methods")
     account = step_fingerprints.step_fingerprint("steps.accounts", "provenance.accounts")
-    outside = {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in modules_outside()}
+    outside = {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in modules_outside_fingerprints()}
     assert len(outside) >= 5 and not outside & files_in(fit)
     assert "provenance/accounts.py" in files_in(account)
 
@@ -166,7 +166,7 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)
     contents, loaded = [], set()
-    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", modules_outside())):
+    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", modules_outside_fingerprints())):
         folder.mkdir()
         command = [sys.executable, "-P", "-c", RUN_STEPS, json.dumps(stubs), json.dumps(steps)]
         process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
@@ -178,4 +178,4 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     modules = {f"steps.{STEPS[step].split(':')[0]}" for step, *_ in steps}
     modules |= {"__main__", "methods.k_means", "methods.c", "datasets.bundled"}
     imported = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
-    assert loaded <= {*imported, *modules_outside(), "clusterlets.grid.fingerprints"}
+    assert loaded <= {*imported, *modules_outside_fingerprints(), "clusterlets.grid.fingerprints"}

@@ -326,7 +326,7 @@ FAULTS = {
     "unknown key": ({"hopps": [1]}, "hopps: unknown key (did you mean 'hops'?)"),
     "unknown key inside": ({"limits": {**PAPER["limits"], "secs": 1}}, "limits.secs: unknown key (did you mean 'seconds'?)"),
     "unknown method": ({"methods": ["C", "GB"]}, "There is no method 'GB' (did you mean 'G-B'?)"),
-    "unknown exclude": ({"exclude": "nbfl"}, "exclude: there is no 'nbfl' (did you mean 'nbfi'?)"),
+    "unknown name to exclude": ({"exclude": "nbfl"}, "exclude: there is no 'nbfl' (did you mean 'nbfi'?)"),
     "an omega twice": ({"omega": [0, 0.0]}, "omega: [0, 0] has non-unique elements"),
     "tau above 1/k": (
         {"k": [2, 30], "methods": [{"name": "FRAC", "parameters": {"tau": ["balanced", 0.1]}}]},
@@ -413,7 +413,6 @@ def test_the_default_configuration_and_the_schema_have_the_same_keys():
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
 
 
-# Words, and the values that they stand for.
 VALUES_OF_WORDS = {
     **{"10": 10, "-1": -1, "+3": 3, "0": 0, "-0": 0, "0.0": 0, "-0.0": 0, "20.": 20, "2.0e+4": 20000, "1.0e-05": 1e-5},
     **{"0.5": 0.5, ".25": 0.25, "1.5E+300": 1.5e300, "true": True, "True": True, "false": False, "null": None, "~": None},

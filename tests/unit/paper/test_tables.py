@@ -130,7 +130,7 @@ def test_latex_headings_name_the_quantities(our_tables):
 def test_markdown_is_a_pipe_table_with_a_dash_for_a_missing_value(our_tables):
     lines = tables.to_markdown(our_tables["table4_frac_vs_clusterlets"]).splitlines()
     rows = [line for line in lines if line.startswith("|")]
-    # Two lines of heading, and three methods on each of ten datasets.
+    # Two lines of heading, and three methods on each of ten datasets, in 12 columns.
     assert len(rows) == 2 + 30 and {row.count("|") for row in rows} == {13}
     assert any("| FRAC (fair) | – |" in row for row in rows)
     assert lines[-1].endswith("left out for their status: 4 no_valid_partition.")

@@ -73,8 +73,8 @@ def test_a_number_further_away_is_never_judged_better(width, distance):
 
 
 def test_verdicts_on_numbers_agree_with_results_computed_by_hand():
-    own, other = Options({"a": 0.9, "b": 0.06, "c": 0.04}), Options({"a": 0.1, "b": 0.1, "c": 0.8})
-    forecasts = {("t", "r", "matcher"): Forecast("matcher", own, ((other,), (Options(dict.fromkeys("abc", 1 / 3)),)))}
+    ours, alternative = Options({"a": 0.9, "b": 0.06, "c": 0.04}), Options({"a": 0.1, "b": 0.1, "c": 0.8})
+    forecasts = {("t", "r", "matcher"): Forecast("matcher", ours, ((alternative,), (Options(dict.fromkeys("abc", 1 / 3)),)))}
     printed = pd.DataFrame({"table": "t", "row": ["r"] * 3 + ["none"], "quantity": "matcher", "reported": list("abca")})
     judged = verdict.judge(printed, forecasts)
     assert judged["evidence"].tolist()[:3] == pytest.approx(
@@ -82,7 +82,7 @@ def test_verdicts_on_numbers_agree_with_results_computed_by_hand():
     )
     assert judged["tail"].tolist()[:3] == pytest.approx([1, 0.1, 0.04])
     assert judged["verdict"].tolist() == ["undecided", "undecided", "differs", "undecided"]
-    forecasts = {("t", "r", "matcher"): Forecast("matcher", own, ((other,),))}
+    forecasts = {("t", "r", "matcher"): Forecast("matcher", ours, ((alternative,),))}
     assert verdict.judge(printed[:1], forecasts)["verdict"].tolist() == ["reproduced"]
 
 
@@ -113,17 +113,19 @@ def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_
         for half in combinations(range(4), 2):
             table = tables.make(runs[runs["seed"].isin(half)], ["table3_best_by_cohesion"])["table3_best_by_cohesion"].frame
             winners.append(float(table.set_index("dataset").loc[dataset, "deviation_mean"]))
-        own = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
+        mixture = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
         expected = {value: winners.count(value) / len(winners) for value in set(winners)}
-        assert {atom: pytest.approx(weight) for atom, weight in zip(own.atoms, own.weights, strict=True)} == expected
+        assert {
+            atom: pytest.approx(weight) for atom, weight in zip(mixture.atoms, mixture.weights, strict=True)
+        } == expected
 
 
 def test_values_of_the_quantity_that_selects_a_run_are_reflected_at_our_best(runs):
     """In this way the forecast allows for a best run of the paper that beats ours."""
-    own = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
-    half = len(own.atoms) // 2
-    assert own.atoms[half:] == pytest.approx(2 * own.atoms[0] - own.atoms[:half]) and (own.atoms[:half] >= own.atoms[0]).all()
-    assert own.weights.sum() == pytest.approx(1)
+    mixture = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
+    atoms, half = mixture.atoms, len(mixture.atoms) // 2
+    assert atoms[half:] == pytest.approx(2 * atoms[0] - atoms[:half]) and (atoms[:half] >= atoms[0]).all()
+    assert mixture.weights.sum() == pytest.approx(1)
 
 
 def test_every_alternative_is_a_different_dataset_or_method(runs):
@@ -137,12 +139,12 @@ def test_every_alternative_is_a_different_dataset_or_method(runs):
 
 
 def test_averages_assume_that_a_missing_dataset_equals_one_of_ours(runs):
-    own = averages.forecasts(runs, len(DATASETS) + 1)["table1_matchers", "C", "cohesion"].own
+    mixture = averages.forecasts(runs, len(DATASETS) + 1)["table1_matchers", "C", "cohesion"].own
     c_runs = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
     means = [pd.concat([c_runs, c_runs[c_runs["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
-    assert own.atoms == pytest.approx(means)
+    assert mixture.atoms == pytest.approx(means)
     means_without_a_seed = np.array([[c_runs[c_runs["seed"] != seed]["cohesion"].mean()] for seed in range(4)])
-    assert own.width**2 == pytest.approx(2 * averages.jackknife(means_without_a_seed)[0] + np.var(means))
+    assert mixture.width**2 == pytest.approx(2 * averages.jackknife(means_without_a_seed)[0] + np.var(means))
     complete = averages.forecasts(runs, len(DATASETS))["table1_matchers", "C", "cohesion"].own
     assert complete.atoms == pytest.approx([c_runs["cohesion"].mean()])
 
@@ -156,10 +158,10 @@ def test_for_a_mean_the_jackknife_equals_the_squared_standard_error():
 @pytest.mark.parametrize("module", [averages, best_runs])
 def test_a_forecast_uses_only_the_first_ten_seeds(module):
     runs = synthetic_runs(("pima", "credit"), seeds=12, ks=(5,))
-    with_twelve, with_ten = module.forecasts(runs), module.forecasts(runs[runs["seed"] < 10])
-    assert with_twelve.keys() == with_ten.keys() and with_ten
-    for key, forecast in with_twelve.items():
-        assert forecast.own.probability("1") == with_ten[key].own.probability("1")
+    from_twelve_seeds, from_ten_seeds = module.forecasts(runs), module.forecasts(runs[runs["seed"] < 10])
+    assert from_twelve_seeds.keys() == from_ten_seeds.keys() and from_ten_seeds
+    for key, forecast in from_twelve_seeds.items():
+        assert forecast.own.probability("1") == from_ten_seeds[key].own.probability("1")
 
 
 @pytest.mark.parametrize("module", [averages, best_runs])
