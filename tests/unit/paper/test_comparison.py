@@ -131,7 +131,7 @@ def test_an_explanation_changes_no_verdict(monkeypatch, compared_cells):
 
 def test_every_entry_of_not_comparable_matches_cells_and_gives_a_reason(compared_cells):
     for entry in reported.not_comparable():
-        assert set(entry) - {"of_code"} == {"cells", "date", "reason"} and entry["date"] >= date(2026, 11, 21)  # the first commit
+        assert set(entry) - {"of_code"} == {"cells", "date", "reason"} and entry["date"] >= date(2026, 11, 21)  # first commit
         assert is_selected_by(compared_cells, entry).any()
         cells_with_runs = compared_cells[is_selected_by(compared_cells, entry) & (compared_cells["dataset"] != "nbfi")]
         assert (cells_with_runs["verdict"] == "not comparable").all()

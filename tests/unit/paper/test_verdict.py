@@ -115,9 +115,7 @@ def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_
             winners.append(float(table.set_index("dataset").loc[dataset, "deviation_mean"]))
         mixture = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
         expected = {value: winners.count(value) / len(winners) for value in set(winners)}
-        assert {
-            atom: pytest.approx(weight) for atom, weight in zip(mixture.atoms, mixture.weights, strict=True)
-        } == expected
+        assert {atom: pytest.approx(weight) for atom, weight in zip(mixture.atoms, mixture.weights, strict=True)} == expected
 
 
 def test_values_of_the_quantity_that_selects_a_run_are_reflected_at_our_best(runs):
