@@ -12,7 +12,7 @@ def run(capsys):
     def run_command(*arguments):
         try:
             status = command_line.main(list(arguments))
-        except SystemExit as exit_request:  # of argparse
+        except SystemExit as exit_request:  # raised by argparse
             status = exit_request.code
         return status, *capsys.readouterr()
 

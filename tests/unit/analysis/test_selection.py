@@ -1,4 +1,4 @@
-"""Which runs enter a table, and which run is the best."""
+"""Which runs count in a table, and which run is the best."""
 
 import pytest
 from synthetic_runs import some_runs, synthetic_runs
@@ -9,7 +9,7 @@ from clusterlets.grid import runs_frame
 
 
 def winner(*changes: dict, by: str = "deviation_mean") -> int:
-    """Position of the best of some runs, which are given as changes of a default run. Their order must not matter."""
+    """Position of the best run. The runs are given as changes of a default run, and their order must not matter."""
     runs = some_runs(*changes)
     (position,) = selection.best(runs, by, ["dataset"]).index
     (position_if_reversed,) = selection.best(runs[::-1], by, ["dataset"]).index
@@ -56,7 +56,7 @@ def test_a_run_without_a_value_in_the_ranked_column_never_wins():
     assert list(selection.best(runs, "deviation_mean", ["dataset"]).index) == [2]
 
 
-def test_limit_cases_have_fewer_than_three_clusters_or_an_overlap_of_one_half_or_unknown():
+def test_limit_cases_have_fewer_than_three_clusters_or_an_overlap_that_is_unknown_or_at_least_half():
     runs = some_runs({"n_clusters": 2}, {"n_clusters": 3}, {"overlap": 0.5}, {"overlap": 0.4999}, {"overlap": None})
     assert list(selection.without_limit_cases(runs).index) == [1, 3]
 
@@ -79,7 +79,7 @@ def test_a_users_matcher_keeps_its_name():
     assert list(selection.names(runs)) == ["G-D-PB", "FRAC (fair)", "mine"]
 
 
-def test_datasets_that_are_not_listed_come_last():
+def test_datasets_without_a_given_place_come_last_by_name():
     ordered = selection.in_order(["zoo", "pima", "adult", "ant", "pima"], ["adult", "bank", "pima"])
     assert ordered == ["adult", "pima", "ant", "zoo"]
 

@@ -20,12 +20,13 @@ def runs():
 
 @pytest.fixture(scope="module")
 def samples(runs):
+    """The values that paired tests compare: for each ranking, a table of blocks x methods."""
     return paired.samples(runs, statistics.rank_all(runs))
 
 
 @pytest.fixture
 def values():
-    """Values of four methods, the columns, on nine blocks."""
+    """Values of four methods (columns) on nine blocks (rows)."""
     return pd.DataFrame(np.random.default_rng(0).random((9, 4)) + np.array([0, 0.2, 0.4, 0.9]), columns=list("abcd"))
 
 
@@ -51,7 +52,7 @@ def test_no_p_value_is_printed_as_zero():
     assert "p < 1e−9" in statistics.describe(ranking) and statistics.format_p(0.0) == "< 1e−9"
 
 
-def test_the_pairs_with_more_than_the_critical_difference_are_significant(values):
+def test_pairs_whose_rank_difference_exceeds_the_critical_one_are_significant(values):
     ranking = statistics.rank("x", "X", values)
     pairs = ranking.pairs
     assert len(pairs) == 6 and (pairs["rank_difference"] >= 0).all()
@@ -67,14 +68,14 @@ def test_the_value_of_a_method_in_a_block_is_the_mean_over_its_runs():
 
 
 @pytest.mark.parametrize(
-    ("shape", "counts"), [((2, 5), "3 blocks, and 2"), ((9, 2), "3 methods, and 2"), ((0, 0), "3 methods, and 0")]
+    ("shape", "reason"), [((2, 5), "3 blocks, and 2"), ((9, 2), "3 methods, and 2"), ((0, 0), "3 methods, and 0")]
 )
-def test_with_too_few_blocks_or_methods_the_reason_replaces_the_test(shape, counts):
+def test_with_too_few_blocks_or_methods_the_reason_replaces_the_test(shape, reason):
     values = pd.DataFrame(np.random.default_rng(1).random(shape), columns=list("abcdefgh")[: shape[1]])
     ranking = statistics.rank("x", "X", values)
-    assert counts in ranking.obstacle and counts in statistics.describe(ranking)
+    assert reason in ranking.obstacle and reason in statistics.describe(ranking)
     assert np.isnan(ranking.p_value) and ranking.pairs["p_value"].isna().all()
-    assert counts in statistics.to_tables([ranking])["statistics"]["not_computed"].item()
+    assert reason in statistics.to_tables([ranking])["statistics"]["not_computed"].item()
 
 
 def test_methods_that_always_tie_are_not_tested():
@@ -191,7 +192,7 @@ def test_wilcoxons_p_value_matches_an_enumeration_of_all_signs(differences):
     assert paired.signed_ranks(pd.Series(differences))[2] == pytest.approx(is_as_extreme.mean())
 
 
-def test_holms_correction_agrees_with_one_computed_by_hand(values):
+def test_holms_correction_agrees_with_results_computed_by_hand(values):
     table = paired.wilcoxon({"x": values[list("abd")], "y": values[["a", "d"]]})
     three_pairs, one_pair = (table[table["ranking"] == name] for name in "xy")
     by_p_value = three_pairs.sort_values("p_value")
@@ -244,7 +245,7 @@ def test_deviations_below_the_floor_count_as_the_floor():
     assert low < ratio < high < np.inf
 
 
-def test_an_interval_needs_two_blocks_and_a_ratio_one():
+def test_an_interval_needs_two_blocks_and_a_ratio_needs_one():
     n_blocks, _, ratio, low, high = paired.mean_ratio(pd.Series([0.2]), pd.Series([0.1]))
     assert (n_blocks, ratio) == (1, pytest.approx(2)) and np.isnan(low) and np.isnan(high)
     assert np.isnan(paired.mean_ratio(pd.Series(dtype=float), pd.Series(dtype=float))[2:]).all()
@@ -272,7 +273,7 @@ def test_rankings_are_restored_from_their_tables(runs, tmp_path):
         assert restored.incomplete == original.incomplete
 
 
-def test_there_is_a_sample_for_each_ranking_and_one_of_best_runs(runs, samples):
+def test_there_is_a_sample_for_each_ranking_and_one_for_the_best_runs(runs, samples):
     assert list(samples) == ["matchers", "matchers_with_controls", "all_methods", "pseudo_replication", "best_runs"]
     best_runs = samples["best_runs"]
     assert list(best_runs.columns) == list(selection.METHODS) and len(best_runs) == 10
@@ -293,7 +294,7 @@ def test_every_pair_of_a_sample_has_an_interval_and_a_posterior(samples):
     assert "in favour of FRAC (fair)" in text
 
 
-def test_the_planned_comparisons_are_corrected_as_a_family_of_their_own(samples):
+def test_the_planned_comparisons_are_corrected_as_a_separate_family(samples):
     tests = paired.wilcoxon(samples)
     planned = tests[tests["ranking"] == "planned"]
     planned_pairs = [{first, second} for _, first, second in paired.PLANNED_COMPARISONS]

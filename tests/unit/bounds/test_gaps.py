@@ -26,8 +26,8 @@ def random_table(seed, n=60, n_groups=2):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_labels_that_are_at_least_as_fair_never_cost_less_than_the_bound(seed):
-    """The bound is cost / (1 + gap)."""
+def test_labels_that_are_as_fair_as_the_given_ones_never_cost_less_than_the_bound(seed):
+    """The bound is the cost of the given labels / (1 + gap)."""
     n_groups = 2 + seed % 2
     X, groups, rng = random_table(seed, 6, n_groups)
     k = 2 + seed % 4 // 2

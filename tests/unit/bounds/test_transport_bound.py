@@ -1,4 +1,4 @@
-"""No fair partition of a small table costs less than its bound. The bounds are close to the cost of exact transport."""
+"""No fair partition of a small table costs less than the table's bound. The bounds are close to the cost of exact transport."""
 
 from functools import cache
 
@@ -30,7 +30,7 @@ def partitions(n):
 
 
 def least_errors(X, groups):
-    """Least sums of squared errors by enumeration, one for each of DELTAS (rows) and CLUSTER_COUNTS (columns)."""
+    """Least sums of squared errors over all partitions, for each of DELTAS (rows) and CLUSTER_COUNTS (columns)."""
     labels = partitions(len(X))
     shares = np.bincount(groups) / len(X)
     errors = np.full(len(labels), np.square(X).sum())
@@ -54,7 +54,7 @@ def small_table(seed, n_groups):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(max(3, n_groups), 9)), int(rng.integers(1, 4))
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
-    if seed % 2:  # groups of equal size, so that small clusters too can have exact shares
+    if seed % 2:  # groups of equal size, so that even small clusters can have exactly the shares of the table
         groups = rng.permutation(np.arange(6 if n_groups == 3 else 8) % n_groups)
         n = len(groups)
     X = rng.normal(size=(n, d)) if seed % 3 else rng.integers(0, 4, size=(n, d)).astype(float)
@@ -72,7 +72,7 @@ def test_no_fair_partition_costs_less_than_the_bound(seed, n_groups):
 
 def test_the_median_bound_of_small_tables_exceeds_0_85_of_the_optimum():
     ratios = []
-    for seed in range(1, 30, 2):  # odd seeds, whose tables can be split into clusters with exact shares
+    for seed in range(1, 30, 2):  # odd seeds: groups of equal size
         X, groups = small_table(seed, 2)
         bounds, optima = sse_bounds(X, groups, CLUSTER_COUNTS, [0.0])[0], least_errors(X, groups)[0]
         ratios.append((bounds / np.maximum(optima, 1e-9))[1:])
@@ -91,13 +91,13 @@ class TestEquality:
         assert sse_bounds(X, np.arange(40) % 2, [1], [0.0, 0.5]) == pytest.approx(np.square(X - X.mean(axis=0)).sum(), rel=1e-8)
 
     def test_clusters_of_one_instance_cost_less_than_the_bound_for_delta_0(self):
-        """The docs warn of this case: such clusters cost nothing, and are fair up to rounding to whole instances."""
+        """The docs warn of this case: such clusters cost nothing, and are as fair as whole instances allow."""
         X, groups = np.array([[0.0], [5.0]]), np.array([0, 1])
         assert sse_bounds(X, groups, [2], [0.0, 1.0]).ravel() == pytest.approx([12.5, 0], abs=1e-6)
 
 
 def cheapest_transport(costs, row_interval, column_interval):
-    """The least cost of a transport by linear programming. The sums of its rows and of its columns lie in these intervals."""
+    """The least cost of a transport whose row sums and column sums lie in these intervals, by linear programming."""
     m, n = costs.shape
     sums = scipy.sparse.vstack(
         [scipy.sparse.kron(scipy.sparse.eye(m), np.ones((1, n))), scipy.sparse.kron(np.ones((1, m)), scipy.sparse.eye(n))]
@@ -106,7 +106,7 @@ def cheapest_transport(costs, row_interval, column_interval):
     return linprog(costs.ravel(), scipy.sparse.vstack([sums, -sums]), np.concatenate([high, -low]), method="highs").fun
 
 
-@pytest.mark.parametrize("kind", ["normal", "far outliers", "duplicates", "a column"])
+@pytest.mark.parametrize("kind", ["normal", "far outliers", "duplicates", "one column"])
 def test_the_bounds_for_intervals_of_shares_are_close_to_the_exact_cost(kind):
     rng = np.random.default_rng(3)
     rows, columns = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) + 0.5
@@ -114,7 +114,7 @@ def test_the_bounds_for_intervals_of_shares_are_close_to_the_exact_cost(kind):
         rows, columns = np.exp(3 * rows), np.exp(3 * columns)
     elif kind == "duplicates":
         rows, columns = np.repeat(rows[:6], 5, axis=0), np.repeat(columns[:4], 5, axis=0)
-    elif kind == "a column":
+    elif kind == "one column":
         columns = columns[:1]
     shares = np.array([len(rows), len(columns)]) / (len(rows) + len(columns))
     intervals = [share_intervals(shares, delta) for delta in (0, 0.1, 0.3, 0.6)]
@@ -145,7 +145,7 @@ def test_intervals_of_shares_contain_the_shares(shares, delta):
     low, high = share_intervals(np.array(shares), delta)
     assert (low <= shares).all() and (shares <= high).all() and (low >= 0).all() and (high <= 1).all()
     if len(shares) == 2:
-        assert low + high[::-1] == pytest.approx([1, 1]), "the least share of one group leaves the largest of the other"
+        assert low + high[::-1] == pytest.approx([1, 1]), "the least share of one group is 1 minus the largest of the other"
     if len(shares) == 1 or delta == 0:
         assert low.sum() == pytest.approx(1)
     else:
@@ -154,7 +154,7 @@ def test_intervals_of_shares_contain_the_shares(shares, delta):
 
 @settings(max_examples=60)
 @given(st.data())
-def test_any_labels_cost_at_least_the_bound_for_their_own_delta(data):
+def test_any_labels_cost_at_least_the_bound_for_the_delta_that_they_reach(data):
     n = data.draw(st.integers(1, 12))
     numbers = st.one_of(
         st.integers(-3, 3), st.floats(-1e6, 1e6, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-3)

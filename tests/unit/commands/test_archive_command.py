@@ -94,24 +94,24 @@ def run_with_libraries(*command, cwd):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def archived_run(tmp_path_factory):
     """A folder with the results of a finished run and the archive of this run."""
-    folder = tmp_path_factory.mktemp("archive")
-    write_finished_run(folder / "results")
-    process = run_archive(cwd=folder)
+    archived_run = tmp_path_factory.mktemp("archive")
+    write_finished_run(archived_run / "results")
+    process = run_archive(cwd=archived_run)
     assert process.returncode == 0, process.stderr
     assert re.fullmatch(
         r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit, as run by Ada Lovelace\.\n"
         r"Of your table people it holds the values of city and sex .*\. May these be public\?\n",
         process.stdout,
     )
-    return folder
+    return archived_run
 
 
 @pytest.fixture(scope="module")
-def entities(folder):
+def entities(archived_run):
     """The entities in the metadata of the archive, by id."""
-    with zipfile.ZipFile(folder / "results.crate.zip") as packed:
+    with zipfile.ZipFile(archived_run / "results.crate.zip") as packed:
         graph = json.loads(packed.read("ro-crate-metadata.json"))["@graph"]
     return {entity["@id"]: entity for entity in graph}
 
@@ -132,8 +132,8 @@ def test_the_personal_contents_of_a_users_table_are_described(tmp_path):
 
 
 @needs_libraries
-def test_the_archive_holds_the_run_its_workflow_and_the_users_files(folder, tmp_path):
-    with zipfile.ZipFile(folder / "results.crate.zip") as packed:
+def test_the_archive_holds_the_run_its_workflow_and_the_users_files(archived_run, tmp_path):
+    with zipfile.ZipFile(archived_run / "results.crate.zip") as packed:
         names = set(packed.namelist())
         packed.extractall(tmp_path)
     assert manifest.check(tmp_path / "results").passed
@@ -150,15 +150,15 @@ def test_the_archive_holds_the_run_its_workflow_and_the_users_files(folder, tmp_
 
 
 @needs_libraries
-def test_packing_again_gives_the_same_bytes(folder):
-    process = run_archive("--results", "results", "-o", "again.zip", cwd=folder)
+def test_packing_again_gives_the_same_bytes(archived_run):
+    process = run_archive("--results", "results", "-o", "again.zip", cwd=archived_run)
     assert process.returncode == 0, process.stderr
-    assert (folder / "again.zip").read_bytes() == (folder / "results.crate.zip").read_bytes()
+    assert (archived_run / "again.zip").read_bytes() == (archived_run / "results.crate.zip").read_bytes()
 
 
 @needs_libraries
-def test_the_metadata_give_the_checksum_of_every_file(folder, entities):
-    with zipfile.ZipFile(folder / "results.crate.zip") as packed:
+def test_the_metadata_give_the_checksum_of_every_file(archived_run, entities):
+    with zipfile.ZipFile(archived_run / "results.crate.zip") as packed:
         files = [entity for name, entity in entities.items() if name in packed.namelist() and "sha256" in entity]
         assert len(files) > 100
         assert [item["@id"] for item in files if hashlib.sha256(packed.read(item["@id"])).hexdigest() != item["sha256"]] == []
@@ -203,15 +203,15 @@ def test_the_metadata_name_the_raw_data_the_licence_and_the_papers(entities):
 
 
 @needs_libraries
-def test_the_validator_reports_missing_properties(folder, tmp_path):
-    with zipfile.ZipFile(folder / "results.crate.zip") as packed:
+def test_the_validator_reports_missing_properties(archived_run, tmp_path):
+    with zipfile.ZipFile(archived_run / "results.crate.zip") as packed:
         contents = {name: packed.read(name) for name in packed.namelist()}
     metadata = json.loads(contents["ro-crate-metadata.json"])
     graph = {entity["@id"]: entity for entity in metadata["@graph"]}
     del graph["./"]["license"], graph["#run"]["instrument"], graph["Snakefile"]["programmingLanguage"]
     contents["ro-crate-metadata.json"] = json.dumps(metadata).encode()
-    (tmp_path / "less.zip").write_bytes(packing.pack(contents))
-    code = "from pathlib import Path; from clusterlets.provenance import crate; print(*crate.faults(Path('less.zip')))"
+    (tmp_path / "incomplete.zip").write_bytes(packing.pack(contents))
+    code = "from pathlib import Path; from clusterlets.provenance import crate; print(*crate.faults(Path('incomplete.zip')))"
     process = run_with_libraries("-c", code, cwd=tmp_path)
     assert process.returncode == 0, process.stderr
     assert all(name in process.stdout for name in ("license", "instrument", "programmingLanguage")), process.stdout
@@ -224,7 +224,7 @@ def refusal(capsys, *arguments):
     return capsys.readouterr().err
 
 
-# Functions that change the results folder of a finished run, by a part of the message that they cause.
+# Part of a message -> a change of the results folder of a finished run that causes it.
 CHANGES_BY_MESSAGE = {
     "A finished run of the workflow writes it": lambda folder: (folder / "manifest.json").unlink(),
     "missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv": lambda folder: (folder / CELLS[0]).unlink(),
@@ -255,7 +255,7 @@ def test_without_the_name_of_an_agent_nothing_is_packed(tmp_path, monkeypatch, c
     assert "add `--agent 'Their name'`" in capsys.readouterr().err
 
 
-def test_if_its_libraries_are_missing_the_command_says_how_to_install_them(tmp_path, monkeypatch, capsys):
+def test_the_command_says_how_to_install_a_missing_library(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(archive, "find_spec", lambda name: None)
     write_finished_run(tmp_path / "results")

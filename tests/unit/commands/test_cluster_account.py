@@ -34,6 +34,7 @@ def people(tmp_path, monkeypatch):
 
 @pytest.fixture
 def cluster(run, people):
+    """A function that runs the command on ``people.csv`` with sex as the sensitive column."""
     return lambda *options: run("cluster", "people.csv", "--sensitive", "sex", *options)
 
 
@@ -83,7 +84,7 @@ def test_a_price_below_one_is_explained(cluster, monkeypatch):
 
 
 def report_of(counts, names="ab", price=np.nan):
-    """The fairness report of clusters. ``counts`` has a row for each cluster and a column for each group."""
+    """The fairness report of clusters with these ``counts`` (clusters x groups) and names of groups."""
     counts = np.array(counts)
     totals = counts.sum(axis=0)
     composition = Composition(counts, np.arange(len(counts)), totals, list(names))
@@ -97,7 +98,7 @@ def test_groups_may_be_called_like_the_columns_of_the_listing():
     assert first == ["0", "8", "0.125", "12.5%", "37.5%", "50.0%"] and second[3:] == ["37.5%", "12.5%", "50.0%"]
 
 
-def test_with_many_groups_each_cluster_lists_only_the_one_that_deviates_most():
+def test_with_many_groups_each_cluster_lists_only_its_most_deviating_group():
     text = account.listing(report_of([[10] * 7, [10, 10, 10, 10, 10, 10, 40]], "abcdefg"))
     assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
 
@@ -108,7 +109,7 @@ def test_a_silhouette_is_printed_with_its_sampling_error_or_as_not_defined():
     assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
 
 
-def test_the_line_on_the_worst_cluster_names_it_and_its_most_deviating_group():
+def test_the_line_on_the_worst_cluster_names_the_cluster_and_its_most_deviating_group():
     assert account.worst(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
         "cluster 1 (10 rows): a 10.0% in place of 50.0%"
     )

@@ -40,6 +40,7 @@ def people(tmp_path, monkeypatch):
 
 @pytest.fixture
 def cluster(run, people):
+    """A function that runs the command on ``people.csv`` with sex as the sensitive column."""
     return lambda *options: run("cluster", "people.csv", "--sensitive", "sex", *options)
 
 
@@ -119,16 +120,16 @@ def violation_of_delta(composition, group_counts, delta):
 
 
 def violation_of_tau(composition, group_counts, tau):
-    """The largest number of instances, unrounded, by which a cluster holds less than the part ``tau`` of a group."""
+    """The largest number of instances, unrounded, by which a cluster holds less than the share ``tau`` of a group."""
     return (tau * group_counts - composition).max()
 
 
-METHOD_WITH_UNKEPT_BOUND = """
+METHOD_THAT_BREAKS_ITS_BOUND = """
 import numpy as np
 from clusterlets.methods import PARTS, Method, Real
 
-class Unkept(Method):
-    name = "unkept"
+class Careless(Method):
+    name = "careless"
     parameters = {"tau": Real(0, 1, bound=PARTS)}
 
     def fit(self, X, groups, n_clusters, random_state, tau=0):
@@ -142,18 +143,18 @@ class Unkept(Method):
         (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", violation_of_delta, 0.1),
         (["--method", "frac", "--tau", "0.1"], "tau 0.1", violation_of_tau, 0.1),
         (["--method", "FRAC"], "tau 1/4", violation_of_tau, 0.25),
-        (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", violation_of_tau, 0.25),
+        (["--method", "careless.py", "--parameters", "tau=0.25"], "tau 0.25", violation_of_tau, 0.25),
     ],
 )
 def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, requested, violation, bound):
-    (tmp_path / "unkept.py").write_text(METHOD_WITH_UNKEPT_BOUND)
+    (tmp_path / "careless.py").write_text(METHOD_THAT_BREAKS_ITS_BOUND)
     output = run("cluster", "people.csv", "--sensitive", "race", "-k", "4", *options, "-o", "l.csv")[1]
     labels = pd.read_csv("l.csv")["cluster"]
     composition = pd.crosstab(labels, people["race"]).to_numpy()
     n_rows_off = max(0, int(np.ceil(violation(composition, composition.sum(axis=0), bound) - 1e-9)))
     verdict = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(n_rows_off, f"not kept, {n_rows_off} rows off")
     assert f"\nasked for   {requested}: {verdict}   (" in output
-    assert (n_rows_off > 1) == (options[1] == "unkept.py")
+    assert (n_rows_off > 1) == (options[1] == "careless.py")
 
 
 def test_the_output_names_a_requested_balance_instead_of_its_delta(people, cluster):
@@ -164,7 +165,7 @@ def test_the_output_names_a_requested_balance_instead_of_its_delta(people, clust
     assert "\nasked for   balance 0.4: kept   (" in output and "asked for   delta" not in output
 
 
-def test_for_methods_without_a_bound_the_output_names_none(cluster):
+def test_the_output_mentions_no_bound_for_methods_without_one(cluster):
     for options in (["--matcher", "G-B"], ["--method", "k-means"]):
         assert "asked for" not in cluster("-k", "4", *options)[1]
 
@@ -202,14 +203,14 @@ def test_compiling_is_announced_once_even_if_several_kernels_are_compiled(cluste
 def test_of_many_clusters_only_the_twenty_that_deviate_most_are_listed(people, cluster):
     output = cluster("--matcher", "D", "-k", "40", "--hops", "1")[1]
     deviations = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", output, re.MULTILINE)]
-    (rest,) = re.findall(r"and (\d+) more, deviating less", output)
+    (n_unlisted,) = re.findall(r"and (\d+) more, deviating less", output)
     (n_clusters,) = re.findall(r": (\d+) clusters$", output, re.MULTILINE)
-    assert len(deviations) == 20 and deviations == sorted(deviations, reverse=True) and int(rest) == int(n_clusters) - 20
+    assert len(deviations) == 20 and deviations == sorted(deviations, reverse=True) and int(n_unlisted) == int(n_clusters) - 20
     assert "price of fairness  not defined where clusters overlap" in output
     assert re.search(r"^silhouette  -?0\.\d+   \(over rows, each in the nearest of its clusters;", output, re.MULTILINE)
 
 
-# Options that are refused for people.csv, by a part of the message.
+# Part of the message -> options that are refused for people.csv.
 OPTION_ERRORS = {
     "column 'job' holds": "--features age,job",
     "-k 301 is more than the 300 rows": "-k 301",
@@ -229,7 +230,7 @@ OPTION_ERRORS = {
     "must end in .png": "--plot people.bmp",
     "must end in .html": "--report page.txt",
 }
-# Arguments that are refused, by a part of the message.
+# Part of the message -> arguments that are refused.
 ERRORS = {
     "there is no file": "nobody.csv --sensitive sex",
     "line 4: column 'age' is empty": "gap.csv --sensitive sex",

@@ -29,9 +29,9 @@ from clusterlets.methods.g_d import GreedyDistance
 from clusterlets.storage import load_text, save_text
 
 ROOT = Path(__file__).resolve().parents[3]
-OUT, SEEDS = "results/tiny", "2-3"
+RESULTS, SEEDS = "results/tiny", "2-3"
 SETTINGS = {
-    "results": OUT,
+    "results": RESULTS,
     "datasets": ["iris"],
     "k": [3],
     "seeds": {"count": 4, "block": 2},
@@ -42,11 +42,11 @@ SCORES = "n_clusters deviation_mean deviation_max balance cohesion overlap small
 
 
 def path_of_block(kind, source):
-    return f"{OUT}/{kind}/iris/{source}/k3/seeds{SEEDS}.npz"
+    return f"{RESULTS}/{kind}/iris/{source}/k3/seeds{SEEDS}.npz"
 
 
 def path_of_cell(method, configuration):
-    return f"{OUT}/runs/iris/{method}/{configuration}/seeds{SEEDS}.csv"
+    return f"{RESULTS}/runs/iris/{method}/{configuration}/seeds{SEEDS}.csv"
 
 
 CELLS = [path_of_cell(matcher, f"k3_hops{hops}") for matcher in ("D", "B", "G-D", "G-B") for hops in (2, 4)]
@@ -72,7 +72,7 @@ def export(grid, monkeypatch, run):
 
 
 def blank_scores(line):
-    """The line of a cell with empty scores. Its first 8 columns say which run it is."""
+    """The line of a run with its scores emptied. The first 8 columns say which run it is."""
     cells = line.split(",")
     return ",".join(cells[:8] + [""] * len(cells[8:]))
 
@@ -138,17 +138,17 @@ def test_a_greedy_matcher_draws_from_the_stream_of_the_seed(export):
 
 
 @pytest.mark.parametrize("setting", [{"base_seed": 1}, {"greedy_scope": "last"}])
-def test_a_setting_that_differs_from_that_of_the_grid_is_noticed(export, setting):
+def test_clusters_made_with_other_settings_than_the_grid_had_are_refused(export, setting):
     Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
     statuses = []
     for matcher, hops, seed in product(("G-D", "G-B"), ("2", "4"), ("2", "3")):
         status, _, error = export("--config", "other.yaml", "--method", matcher, "--parameters", f"hops={hops}", "--seed", seed)
         statuses.append(status)
         assert status == 0 or ("not those that" in error and path_of_cell(matcher, f"k3_hops{hops}") in error)
-    assert 1 in statuses  # Not all are 1: some clusters are the same by chance.
+    assert 1 in statuses  # but not everywhere: some clusters are the same by chance
 
 
-# Options that cause an error, by a part of its message.
+# Part of an error message -> the options that cause it.
 ERRORS = {
     "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.json": (
         "--method D --parameters hops=2 --seed 0"
@@ -206,7 +206,7 @@ def test_a_file_of_another_run_is_refused_and_kept(export, tmp_path, kind):
         "--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "exported.csv")
     )
     assert status == 1 and path.read_bytes() == other.read_bytes() and not (tmp_path / "exported.csv").exists()
-    assert f"{path} holds what belongs at {other.relative_to(OUT)}" in error and "remove it or move it there" in error
+    assert f"{path} holds what belongs at {other.relative_to(RESULTS)}" in error and "remove it or move it there" in error
     assert error.rstrip().endswith(f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.json")
     path.write_bytes(intact)
 
@@ -221,7 +221,7 @@ def test_a_command_in_a_message_can_be_pasted_into_a_shell(export):
 
 def test_the_message_says_why_a_run_has_no_clusters(export):
     for kind in ("pieces", "labels"):
-        SeedBlock({}, INFEASIBLE).save(f"{OUT}/{kind}/iris/random/k200/seeds2-3.npz")
+        SeedBlock({}, INFEASIBLE).save(f"{RESULTS}/{kind}/iris/random/k200/seeds2-3.npz")
     status, _, error = export("--method", "random", "-k", "200", "--seed", "2")
     assert status == 1 and "infeasible" in error and "runs/iris/random/k200/seeds2-3.csv" in error
 
@@ -229,10 +229,10 @@ def test_the_message_says_why_a_run_has_no_clusters(export):
 def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(export):
     # A cell of k-means with k = 4: seed 2 was stopped, and seed 3 has the clusters of k = 3.
     for kind in ("pieces", "labels"):
-        path = f"{OUT}/{kind}/iris/k-means/k3/seeds2-3.npz"
+        path = f"{RESULTS}/{kind}/iris/k-means/k3/seeds2-3.npz"
         block = SeedBlock.load(path)
         values = {"k-means/3": block.values["k-means/3"]}
-        SeedBlock(values, failures={"2": ("timeout", "because")}).save(f"{OUT}/{kind}/iris/k-means/k4/seeds2-3.npz")
+        SeedBlock(values, failures={"2": ("timeout", "because")}).save(f"{RESULTS}/{kind}/iris/k-means/k4/seeds2-3.npz")
     status_of_2, _, error = export("--method", "k-means", "-k", "4", "--seed", "2")
     assert status_of_2 == 1 and "This run has no clusters: it is timeout, see " in error
     status_of_3, output, _ = export("--method", "k-means", "-k", "4", "--seed", "3")
@@ -243,7 +243,7 @@ def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(expor
 def rows(grid, monkeypatch):
     """The rows of all cells of the grid."""
     monkeypatch.chdir(grid)
-    return [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_cell(path)]
+    return [row for path in sorted(Path(f"{RESULTS}/runs/iris").rglob("k3*/*.csv")) for row in read_cell(path)]
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ def recover_clusters(grid, tmp_path, monkeypatch):
 
     def run_step(rows):
         write_runs(tmp_path / "runs.csv", rows)
-        options = {"runs": tmp_path / "runs.csv", "config": configuration, "results": OUT}
+        options = {"runs": tmp_path / "runs.csv", "config": configuration, "results": RESULTS}
         table_paths = {name: tmp_path / f"{name}.csv" for name in ("composition", "projection")}
         arguments = [f"--{key}={value}" for key, value in {**options, **table_paths}.items()]
         status = command_line.main(["recover-clusters", *arguments])
@@ -321,7 +321,7 @@ def test_if_no_run_has_a_result_the_tables_are_empty(recover_clusters, rows):
     assert list(tables["composition"]) == clusterings.COMPOSITION and list(tables["projection"]) == clusterings.PROJECTION
 
 
-def test_the_dataset_that_best_fills_its_plane_is_shown():
+def test_the_dataset_shown_has_the_largest_second_component_among_the_eligible():
     rng = np.random.default_rng(0)
     line, plane = rng.normal(size=(50, 2)) * [9, 1], rng.normal(size=(50, 2)) * [2, 1]
     two_groups, eight_groups = ["a", "b"], list("abcdefgh")
@@ -332,12 +332,12 @@ def test_the_dataset_that_best_fills_its_plane_is_shown():
         "half": Prepared(plane * [1, 2], np.arange(50) % 2, two_groups),
     }
     runs = pd.DataFrame({"dataset": ["line", "plane", "many", "half", "line", "plane", "many"]})
-    assert clusterings.clearest_dataset(runs, tables.get) == "plane"  # "half" fills its plane better, but has fewer runs.
+    assert clusterings.clearest_dataset(runs, tables.get) == "plane"  # "half" has a larger second component, but fewer runs
     assert clusterings.clearest_dataset(runs[runs["dataset"] == "many"], tables.get) == "many"
 
 
 @pytest.mark.parametrize("X, shares", [(np.ones((9, 3)), [0, 0]), (np.arange(9.0)[:, None], [1, 0])])
-def test_a_table_without_two_directions_has_a_projection(X, shares):
+def test_a_table_that_varies_in_fewer_than_two_directions_has_a_projection(X, shares):
     positions, explained = clusterings.principal_components(X)
     assert positions.shape == (9, 2) and explained.tolist() == pytest.approx(shares) and not positions[:, 1].any()
 
@@ -348,10 +348,10 @@ def test_evenly_spaced_rows_of_a_large_table_are_shown():
     row = dict.fromkeys(clusterings.PROJECTION) | {"k": 2, "seed": 0}
     lines = clusterings.projection(row, clusters, Prepared(X, np.zeros(5000, dtype=int), ["a"]))
     assert len(lines) == 700 and lines["rows"].iloc[0] == 5000
-    assert set(np.diff(lines["row"])) <= {7, 8}  # 5000 / 700 lies between them
+    assert set(np.diff(lines["row"])) <= {7, 8}  # 5000 / 700 = 7.14...
 
 
-def test_the_examples_of_the_help_name_cells_of_their_grids(run):
+def test_the_examples_in_the_help_text_name_existing_runs(run):
     examples = re.findall(r"^  clusterlets export (.*)$", run("export", "--help")[1], re.MULTILINE)
     assert len(examples) == 4
     for example in examples:

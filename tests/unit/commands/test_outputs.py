@@ -53,10 +53,10 @@ def link(kind, target, name):
 )
 def test_cluster_never_writes_over_what_it_reads(input_file, description, option, name, kind, run):
     file = f"./{input_file}" if kind is None else link(kind, input_file, name)
-    before = Path(input_file).read_bytes()
+    content = Path(input_file).read_bytes()
     status, _, error = run(*CLUSTER_COMMAND, option, file)
     assert status == 1 and f"{file} is {description}, which would be lost" in error
-    assert Path(input_file).read_bytes() == before
+    assert Path(input_file).read_bytes() == content
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_cluster_never_writes_over_what_it_reads(input_file, description, option
         (["-o", "new", "--save", "model.json"], "model.json is not an intact clustering"),
     ],
 )
-def test_assign_never_writes_over_its_inputs_or_over_its_other_output(options, message, run):
+def test_assign_never_writes_over_an_input_and_never_two_outputs_to_one_file(options, message, run):
     Path("model.json").write_text("{}")
     status, _, error = run("assign", "model.json", "people.csv", *options)
     assert status == 1 and message in error
@@ -83,11 +83,11 @@ def test_export_never_writes_over_an_input_of_the_run(input_file, run):
     for file in ("results/mine/runs.csv", "weights.csv"):
         Path(file).write_text("x\n")
     Path("mine.yaml").write_text(CONFIGURATION)
-    before = Path(input_file).read_bytes()
+    content = Path(input_file).read_bytes()
     options = "--config mine.yaml --dataset people.sex --method dealt -k 2 -o".split()
     status, _, error = run("export", *options, link("hard", input_file, "a"))
     assert status == 1 and re.search("a is .*, which would be lost", error)
-    assert Path(input_file).read_bytes() == before
+    assert Path(input_file).read_bytes() == content
 
 
 def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow(run):
@@ -100,7 +100,7 @@ def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow(run):
     assert Path("results/report.html").read_text() == "page" and "def main" in Path(command_line.__file__).read_text()
 
 
-def test_a_new_file_and_standard_output_are_accepted_and_not_yet_written():
+def test_a_new_file_and_standard_output_pass_the_check_which_writes_nothing():
     for output in ("new.csv", STANDARD_OUTPUT):
         refuse_files({"-o": output}, files_below("a file", "."))
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "people.csv"]

@@ -27,11 +27,11 @@ class Mine(Method):
 
 
 def points(method, prices, deviation=0.0, kind="method"):
-    """Points of a method with k = 3 and four seeds on each table of ``prices`` (table -> price)."""
-    every_point = {"k": 3, "n_clusters": 3, "status": "ok", "smallest": 9, "parameters": np.nan, "starts": 1}
-    every_point |= {"method": method, "kind": kind, "deviation_max": deviation}
+    """Points of a method with k = 3 and four seeds on each table of ``prices`` (table -> price), with this ``deviation``."""
+    common_values = {"k": 3, "n_clusters": 3, "status": "ok", "smallest": 9, "parameters": np.nan, "starts": 1}
+    common_values |= {"method": method, "kind": kind, "deviation_max": deviation}
     rows = [
-        every_point | {"dataset": dataset, "price": price, "seed": seed, "chooses": seed < 2}
+        common_values | {"dataset": dataset, "price": price, "seed": seed, "chooses": seed < 2}
         for dataset, price in prices.items()
         for seed in range(4)
     ]
@@ -39,13 +39,13 @@ def points(method, prices, deviation=0.0, kind="method"):
 
 
 TABLES = list("abcdef")
-NEAR = points("near", dict(zip(TABLES, [2.0, 3, 4, 2, 3, 4], strict=True)))
-LAX = points("lax", dict.fromkeys(TABLES, 1.5), 0.06)
-OTHERS = pd.concat([NEAR, LAX, points("plain", dict.fromkeys(TABLES, 1.0), 0.3, "control")])
+NEAR_POINTS = points("near", dict(zip(TABLES, [2.0, 3, 4, 2, 3, 4], strict=True)))
+LAX_POINTS = points("lax", dict.fromkeys(TABLES, 1.5), 0.06)
+OTHERS = pd.concat([NEAR_POINTS, LAX_POINTS, points("plain", dict.fromkeys(TABLES, 1.0), 0.3, "control")])
 
 
-def report_of(others, own):
-    return "\n".join(rank.describe(rank.standings_with(others, own, "mine"), "mine"))
+def report_of(others, own_points):
+    return "\n".join(rank.describe(rank.standings_with(others, own_points, "mine"), "mine"))
 
 
 def paragraph_on(limit, text):
@@ -53,7 +53,7 @@ def paragraph_on(limit, text):
     return paragraph.splitlines()
 
 
-def test_a_method_is_ranked_and_told_apart_by_price_and_by_reliability():
+def test_a_method_is_ranked_and_compared_by_price_and_by_reliability():
     ninety_percent_of_near = dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))
     text = report_of(OTHERS, points("mine", ninety_percent_of_near))
     rows = [line.split()[:4] for line in text.splitlines() if line.lstrip().startswith("0.")]
@@ -75,8 +75,8 @@ def test_a_price_below_one_is_explained():
         assert ("(a price below 1: a better optimum than plain k-means found in all its starts)" in text) == (price < 1)
 
 
-def test_a_method_like_another_is_not_told_apart_from_it():
-    text = report_of(OTHERS, NEAR.assign(method="mine"))
+def test_a_method_with_the_points_of_another_is_not_told_apart_from_it():
+    text = report_of(OTHERS, NEAR_POINTS.assign(method="mine"))
     assert text.count("not told apart from (its cost over theirs): near (1.00)") == 4
 
 
@@ -102,12 +102,12 @@ def test_a_method_changes_no_number_of_the_others():
 
 
 @pytest.mark.parametrize("kind", ["clusterlets", "control"])
-def test_a_matcher_and_a_control_have_no_place(kind):
+def test_matchers_and_controls_are_compared_but_get_no_place(kind):
     text = report_of(OTHERS, points("mine", dict.fromkeys(TABLES, 1.2), kind=kind))
     assert text.count(" none 1.00 [1.00, 1.00]") == 4 and text.count("near (0.42)") == 4
 
 
-def test_a_matcher_without_a_block_of_the_others_is_not_ranked():
+def test_a_matcher_without_a_block_in_common_with_the_others_is_not_ranked():
     runs = points("mine", dict.fromkeys(TABLES, 1.2), kind="clusterlets").assign(n_clusters=2)
     assert report_of(OTHERS, runs).splitlines()[-1].startswith("mine has no block")
 
@@ -120,8 +120,8 @@ def folder(tmp_path, monkeypatch):
     reference = tmp_path / "reference"
     reference.mkdir()
     OTHERS.to_csv(reference / "leaderboard_points.csv", index=False)
-    described = {table: {"fingerprint": "0"} for table in FIELD["datasets"]}
-    content = {"settings": SETTINGS, "libraries": {}, "datasets": described, "processor": {}, "files": {}}
+    datasets = {table: {"fingerprint": "0"} for table in FIELD["datasets"]}
+    content = {"settings": SETTINGS, "libraries": {}, "datasets": datasets, "processor": {}, "files": {}}
     (reference / "manifest.json").write_text(json.dumps(content))
     return tmp_path
 
@@ -134,7 +134,7 @@ def test_a_method_runs_with_the_settings_of_the_finished_run(folder):
     assert list(config["grids"]) == ["mine"] and config["grids"]["mine"]["parameters"] == {"share": [0.1, 0.2]}
 
 
-def test_a_tables_name_stands_for_all_its_groups_and_an_id_for_one(folder):
+def test_a_name_selects_a_dataset_with_every_choice_of_groups_and_an_id_selects_one(folder):
     requested = rank.configuration(SETTINGS, "mine.py", ["compas", "adult.sex"])
     assert check_configuration(requested, SCHEMA)["datasets"] == ["compas", "adult.sex", "compas.race"]
 
@@ -166,7 +166,7 @@ def refusal(run):
         ),
     ],
 )
-def test_a_file_without_a_method_that_can_be_ranked_is_refused_before_any_run(folder, refusal, source, message):
+def test_a_file_whose_method_cannot_be_ranked_is_refused_before_any_run(folder, refusal, source, message):
     (folder / "theirs.py").write_text(source)
     assert refusal("theirs.py", "--reference", "reference").startswith(message)
     assert not (folder / "results").exists()

@@ -40,16 +40,16 @@ FEATURES = "alcohol,malic_acid,ash,proline,hue"
 def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sensitive):
     wine["cellar"] = np.where(np.arange(len(wine)) % 3 > 0, "south", "north")
     wine.to_csv("wine.csv", index=False)
-    columns = [word for name in sensitive for word in ("--sensitive", name)]
-    options = [*columns, "--features", FEATURES, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
+    sensitive_options = [argument for name in sensitive for argument in ("--sensitive", name)]
+    options = [*sensitive_options, "--features", FEATURES, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
     options += ["--max-deviation", ".05", "--minutes", "2"]
     status, output, _ = run("tune", "wine.csv", *options, "--report", "wine.html")
     assert status == 0 and Path("wine.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    (line,) = [line for line in output.splitlines() if line.startswith("  clusterlets cluster wine.csv ")]
+    (printed_command,) = [line for line in output.splitlines() if line.startswith("  clusterlets cluster wine.csv ")]
     price, deviation, smallest = re.search(
         r"^.* (\S+) times the .* deviation (\S+), smallest cluster (\d+)", output, re.M
     ).groups()
-    status, cluster_output, _ = run(*shlex.split(line)[1:], "-o", "labels.csv")
+    status, cluster_output, _ = run(*shlex.split(printed_command)[1:], "-o", "labels.csv")
     labels = pd.read_csv("labels.csv")["cluster"]
     deviations = [
         abs(pd.crosstab(labels, wine[name], normalize="index") - wine[name].value_counts(normalize=True)).max(axis=None)
@@ -62,11 +62,11 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sens
     recommended = pd.read_csv(table_file).iloc[0]
     assert recommended["kmeans_cost"] == pytest.approx(cost, abs=1e-5) and f"{recommended['price']:.3f}" == price
     assert re.search(rf"max {deviation}\b", cluster_output) and f"price of fairness  {price} " in cluster_output
-    check_files(pd.read_csv(table_file), table_file.with_suffix(".png"))
+    check_front(pd.read_csv(table_file), table_file.with_suffix(".png"))
 
 
-def check_files(configurations, picture):
-    """Check that every suitable method is listed, and that the front follows its definition."""
+def check_front(configurations, picture):
+    """Check that every suitable method is listed, that ``on_front`` follows its definition, and that ``picture`` is a PNG."""
     assert set(configurations["method"]) == set(methods.names()) - set(UNSUITABLE)
     assert configurations["statuses"].notna().all()
     priced = configurations.dropna(subset="price")
@@ -97,7 +97,7 @@ def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, run, m
 
 @pytest.fixture
 def ctrl_c_interrupts():
-    """Sets Python's usual handler of Ctrl-C, because a process in the background ignores Ctrl-C."""
+    """Use Python's usual handler of Ctrl-C, even if the tests run in the background, where Ctrl-C is ignored."""
     former_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, former_handler)
@@ -105,7 +105,7 @@ def ctrl_c_interrupts():
 
 @pytest.mark.parametrize(("signum", "is_ignored"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, ctrl_c_interrupts, signum, is_ignored):
-    """Python ignores exceptions in destructors. If the interruption is ignored in one, tuning stops after one more fit."""
+    """Python ignores exceptions in destructors. If the interruption is ignored there, tuning stops after one more fit."""
 
     def interrupt(self, done, total, description):
         if done == 6:
@@ -155,7 +155,7 @@ def test_an_interruption_after_the_fits_loses_no_results(wine, run, monkeypatch,
     ("target", "signum"),
     [("clusterlets.tuning.least_plain_cost", signal.SIGTERM), ("clusterlets.tuning.trials._load", signal.SIGINT)],
 )
-def test_an_interruption_before_the_first_fit_says_so(wine, run, monkeypatch, ctrl_c_interrupts, signum, target):
+def test_an_interruption_before_the_first_fit_is_reported(wine, run, monkeypatch, ctrl_c_interrupts, signum, target):
     def interrupt(*_):
         signal.raise_signal(signum)
 
@@ -173,7 +173,7 @@ def test_different_requests_write_different_files():
 
     requests = ["", "--sensitive race", "--clusters 6", "--features a,b", "--features a/b", "--seed 1", "--scaling standard"]
     requests += ["--max-deviation 0.1", "--minutes 1", "--min-cluster-size 9", "--seeds 4", "--separator /"]
-    # Names that are too long for a file are cut, and differ in a checksum.
+    # Names that are too long for a file are cut, and get a checksum that tells them apart.
     requests += [f"--features {'f' * 300}", f"--features {'f' * 301}"]
     requests = [f"people.csv {options}" for options in requests]
     requests += [f"{folder}/people.csv" for folder in ("a", "b", "a/b", "../a", "/a")] + ["people.tsv", "a-people.csv"]

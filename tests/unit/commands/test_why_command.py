@@ -7,11 +7,11 @@ from snakemake.cli import get_argument_parser
 
 from clusterlets.commands import why
 
-# Snakemake prints this text, and after it the parameters before and now.
+# Snakemake prints this text, followed by the parameters before and now.
 PARAMETERS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
 BEFORE = "0123456789abcdef storage.py:11111111 algorithms/matching/pinball.py:11111111 numpy==2.4.6"
 NOW = "0123456789abcdee storage.py:11111111 algorithms/matching/pinball.py:22222222 numpy==2.5.0"
-GRID, LARGER = '{"k": [2], "hops": [1]}', '{"k": [2, 3], "hops": [1]}'
+GRID, LARGER_GRID = '{"k": [2], "hops": [1]}', '{"k": [2, 3], "hops": [1]}'
 LIMITS, OTHER_LIMITS = '{"seconds": 600, "memory_mb": 8000}', '{"seconds": 60, "memory_mb": 8000}'
 SCOPE, OTHER_SCOPE = '{"scope": "last"}', '{"scope": "cluster"}'
 
@@ -28,7 +28,7 @@ REASONS = {
     f"{PARAMETERS}before: '0123456789abcdef' now: '0123456789abcdee' ": ["its code or a library changed"],
     f"{PARAMETERS}before: 0.5,'last' now: 0.25,'cluster' ": ["an option changed: 0.5, last -> 0.25, cluster"],
     f"{PARAMETERS}before: <nothing exclusive> now: 'kl' ": ["an option changed: none -> kl"],
-    f"{PARAMETERS}before: {GRID!r} now: {LARGER!r} ": ["the configuration changed: k"],
+    f"{PARAMETERS}before: {GRID!r} now: {LARGER_GRID!r} ": ["the configuration changed: k"],
     f"{PARAMETERS}before: {LIMITS!r},{SCOPE!r} now: {OTHER_LIMITS!r},{OTHER_SCOPE!r} ": [
         "the configuration changed: scope, seconds"
     ],
@@ -61,7 +61,7 @@ def test_a_changed_option_is_named_as_in_the_command(before, now, explanation):
     assert next(why.explain_reason(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == explanation
 
 
-def test_options_are_looked_up_in_the_command_of_their_own_job():
+def test_options_are_looked_up_in_the_shell_command_of_the_same_job():
     reason = f"Reason: {PARAMETERS}before: 0 now: 1 "
     output = f"Job 1: A\n{reason}\nShell command: x --base-seed 1 > a\n\nJob 2: B\n{reason}\nShell command: x --max-iter 1\n"
     assert why.explain(f"{output}\nJob 3: C\n{reason}\n").splitlines() == [
@@ -101,7 +101,7 @@ def test_only_the_last_line_of_snakemakes_traceback_is_shown(monkeypatch, run):
 
 @pytest.fixture
 def commands(monkeypatch):
-    """A list that collects the commands that would be started. None is run."""
+    """The commands that would be started, in the order of the calls. None of them runs."""
     commands = []
 
     def run(command, **_):
@@ -118,16 +118,17 @@ SNAKEMAKE_OPTIONS = {option for action in get_argument_parser()._actions for opt
 def test_options_that_are_not_allowed_are_refused_before_snakemake_starts(commands, run):
     names = SNAKEMAKE_OPTIONS - set(why._ALLOWED) - {"-h", "--help"}
     assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= names
-    refused = [[name] for name in names]
-    refused += [[f"{name}=a"] for name in names if name.startswith("--")]
-    refused += [["--cleanup-m", "a"], ["--rep", "a"], ["-Ft"], ["--", "--report"], ["--config", "k=[2]", "--report", "a"]]
-    for options in refused:
+    refused_options = [[name] for name in names]
+    refused_options += [[f"{name}=a"] for name in names if name.startswith("--")]
+    refused_options += [["--cleanup-m", "a"], ["--rep", "a"], ["-Ft"], ["--", "--report"]]
+    refused_options += [["--config", "k=[2]", "--report", "a"]]
+    for options in refused_options:
         status, _, error = run("why", "a.csv", *options)
         assert status == 1 and "so nothing was checked" in error, options
     assert commands == []
 
 
-def test_options_that_choose_the_work_reach_snakemake(commands, run):
+def test_allowed_options_are_passed_on_to_snakemake(commands, run):
     assert set(why._ALLOWED) <= SNAKEMAKE_OPTIONS
     options = ["-F", "--config", "exclude=nbfi,adult", "tol=1e-4", "--configfile=a.yaml"]
     status, output, _ = run("why", "a.csv", *options)

@@ -82,22 +82,22 @@ def test_pima_without_a_header_gives_the_same_table(mirror, tmp_path):
     assert fingerprint(datasets.prepare("pima", tmp_path)) == fingerprint(datasets.prepare("pima", mirror))
 
 
-@pytest.mark.parametrize("form", ["csv", "arff"])
-def test_speeddating_with_binned_columns_gives_the_same_table(form, mirror, tmp_path):
+@pytest.mark.parametrize("file_format", ["csv", "arff"])
+def test_speeddating_with_binned_columns_gives_the_same_table(file_format, mirror, tmp_path):
     file = Path("speeddating") / "speeddating_openml40536_undiscretized_merged.csv"
     (tmp_path / "speeddating").mkdir()
     with open(mirror / file, newline="") as source, open(tmp_path / file, "w", newline="") as target:
         header, *rows = csv.reader(source)
-        write_as_openml(header, rows, form, target)
+        write_as_openml(header, rows, file_format, target)
     assert fingerprint(datasets.prepare("speeddating", tmp_path)) == datasets.describe("speeddating")["fingerprint"]
 
 
-def write_as_openml(header, rows, form, target):
+def write_as_openml(header, rows, file_format, target):
     """Write OpenML's layout: has_null comes first, binned columns last. ARFF has text in single quotes."""
     columns = ["has_null", *header, "d_d_age", "d_attractive_o"]
     field = header.index("field")
     rows = [["0", *row[:field], f"{row[field]}, it's so", *row[field + 1 :], "[4-6]", "[6-8]"] for row in rows]
-    if form == "csv":
+    if file_format == "csv":
         csv.writer(target).writerows([columns, *rows])
         return
     target.write("% comment\n@RELATION speeddating\n\n")
@@ -155,17 +155,17 @@ def prepare_nbfi(tmp_path, changes_per_row):
     return datasets.prepare("nbfi", tmp_path)
 
 
-def test_nbfi_drops_rows_with_any_sign_of_a_missing_value_in_a_column_that_it_uses(tmp_path):
-    signs = itertools.cycle(["$", "##", "&", "@", "#", "x", "#VALUE!", ""])
+def test_nbfi_drops_rows_with_any_mark_for_a_missing_value_in_a_used_column(tmp_path):
+    missing_marks = itertools.cycle(["$", "##", "&", "@", "#", "x", "#VALUE!", ""])
     columns = (
         "Client_Income Client_Education Child_Count Client_Marital_Status Application_Process_Hour "
         "Client_Permanent_Match_Tag Client_Contact_Work_Tag Score_Source_1 Score_Source_2 Score_Source_3 Credit_Bureau "
         "Credit_Amount Loan_Annuity Accompany_Client Population_Region_Relative Client_Occupation "
         "Client_Family_Members Social_Circle_Default Age_Days"
     ).split()
-    missing = [{column: next(signs)} for column in columns]
-    table = prepare_nbfi(tmp_path, [{}, *missing, {"Type_Organization": "x", "Default": "1"}])
-    assert table.X[:, 0].tolist() == [1, len(missing) + 2]  # the numbers of the first and the last row
+    incomplete_rows = [{column: next(missing_marks)} for column in columns]
+    table = prepare_nbfi(tmp_path, [{}, *incomplete_rows, {"Type_Organization": "x", "Default": "1"}])
+    assert table.X[:, 0].tolist() == [1, len(incomplete_rows) + 2]  # the numbers of the first and the last row
 
 
 def test_nbfi_features_are_numbers_and_booleans(tmp_path):
@@ -282,11 +282,11 @@ def test_the_listing_is_120_characters_wide_and_shortens_only_wide_columns():
 
 
 def test_the_listing_escapes_markup():
-    markup = DESCRIPTION | {
+    description = DESCRIPTION | {
         "groups": {"<img src=x>": 1, "![a](http://x)": 1},
         "warnings": ["the group '<script>' has one row"],
     }
-    listing = datasets_table.listing({"x": markup})
+    listing = datasets_table.listing({"x": description})
     assert "\\<img src=x> 1, !\\[a" in listing and "\n- x: the group '\\<script>' has one row\n" in listing
 
 
@@ -296,7 +296,7 @@ def test_the_csv_shortens_nothing():
 
 
 def cells_of_table(text):
-    """The cells of the Markdown table in a text: a mapping from the first cell of each row to a list of the others."""
+    """Map the first cell of each row of the Markdown table in a text to the list of the row's other cells."""
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
     return {name: values for name, *values in lines}
 
@@ -341,7 +341,7 @@ def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_pa
         ("iris", ["--config", "my own.yaml"], "snakemake data --cores 2 --configfile 'my own.yaml'"),
     ],
 )
-def test_a_damaged_description_is_named_with_the_command_that_makes_it(
+def test_a_damaged_description_is_named_with_the_command_that_renews_it(
     tmp_path, monkeypatch, capsys, dataset, arguments, remedy
 ):
     monkeypatch.chdir(tmp_path)

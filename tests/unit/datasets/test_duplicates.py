@@ -28,19 +28,19 @@ SMALL_TABLES = st.lists(
 
 
 @given(SMALL_TABLES)
-def test_the_first_of_equal_rows_stays_in_its_place(rows):
+def test_only_the_first_of_equal_rows_is_kept_and_the_order_of_rows_stays(rows):
     X, group = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
     attribute = np.array([f"value {index}" for index in range(len(rows))], dtype=object)
     table = Table(X, group, ("a", "b"), ("no", "yes"), {"c": attribute})
-    kept_rows = [index for index, row in enumerate(rows_of(table)) if row not in rows_of(table)[:index]]
+    first_rows = [index for index, row in enumerate(rows_of(table)) if row not in rows_of(table)[:index]]
     distinct = without_duplicates(table)
-    assert np.array_equal(distinct.X, X[kept_rows]) and np.array_equal(distinct.groups, group[kept_rows])
-    assert np.array_equal(distinct.sensitive["c"], attribute[kept_rows])
-    assert distinct.dropped_duplicates == len(rows) - len(kept_rows)
+    assert np.array_equal(distinct.X, X[first_rows]) and np.array_equal(distinct.groups, group[first_rows])
+    assert np.array_equal(distinct.sensitive["c"], attribute[first_rows])
+    assert distinct.dropped_duplicates == len(rows) - len(first_rows)
     assert (distinct.feature_names, distinct.group_names) == (table.feature_names, table.group_names)
 
 
-# For each dataset, the number of rows and how many of them equal an earlier row.
+# For each dataset: the number of rows, and how many of them equal an earlier row.
 COUNTS = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc": (10459, 587), "magic": (19020, 115)}
 
 
@@ -69,7 +69,7 @@ def test_a_raw_file_with_a_wrong_value_is_refused_with_either_choice(choice, mir
         datasets.prepare("breast", tmp_path, choice)
 
 
-def test_an_unknown_choice_is_refused_before_anything_is_read():
+def test_an_unknown_choice_is_refused_before_any_file_is_read():
     with pytest.raises(ClusterletsError, match="duplicates: 'dropp' is unknown; it must be one of keep, drop"):
         datasets.prepare("iris", "nowhere", "dropp")
 
@@ -92,7 +92,7 @@ def configuration_of(tmp_path, *entries):
     return read_configuration(tmp_path / "mine.yaml")
 
 
-def test_a_choice_other_than_the_default_gives_a_dataset_an_id_of_its_own(tmp_path):
+def test_a_choice_other_than_the_default_is_part_of_the_id(tmp_path):
     entries = [
         "breast",
         {"name": "breast", "duplicates": "keep"},

@@ -49,12 +49,12 @@ REAL_GROUPS = {
 
 @pytest.fixture(scope="module")
 def prepared(mirror):
-    """A function that prepares a dataset of the mirror. It keeps the table for further calls."""
+    """A function that prepares a dataset of the mirror, and keeps the table for later calls."""
     return functools.cache(lambda name: datasets.prepare(name, mirror))
 
 
 @pytest.mark.parametrize("name, attribute", REAL_GROUPS)
-def test_a_sensitive_attribute_can_be_the_group(name, attribute, prepared):
+def test_a_sensitive_attribute_can_define_the_groups(name, attribute, prepared):
     table = prepared(name)
     regrouped = datasets.with_sensitive(name, table, [attribute])
     groups, removed = REAL_GROUPS[name, attribute]
@@ -65,8 +65,8 @@ def test_a_sensitive_attribute_can_be_the_group(name, attribute, prepared):
 
 
 def test_every_declared_attribute_is_tested(prepared):
-    declared = {(name, attribute) for name in datasets.names() for attribute in datasets.sensitive_attributes(name)}
-    assert {(name, attribute) for name, attribute in declared if name != "nbfi"} == set(REAL_GROUPS)
+    attributes = {(name, attribute) for name in datasets.names() for attribute in datasets.sensitive_attributes(name)}
+    assert {(name, attribute) for name, attribute in attributes if name != "nbfi"} == set(REAL_GROUPS)
     assert list(datasets.sensitive_attributes("nbfi")) == ["Client_Gender", "Client_Marital_Status"]
     for name in {name for name, _ in REAL_GROUPS}:
         assert list(prepared(name).sensitive) == list(datasets.sensitive_attributes(name))
@@ -87,7 +87,7 @@ def test_the_class_may_be_part_of_a_combination(prepared):
     assert regrouped.group_counts.tolist() == [132, 71, 62, 34]
 
 
-def test_rows_without_a_value_are_left_out(monkeypatch):
+def test_rows_without_a_sensitive_value_are_left_out(monkeypatch):
     table = Table(
         np.arange(8.0).reshape(4, 2),
         np.array([0, 1, 0, 1]),
@@ -101,7 +101,7 @@ def test_rows_without_a_value_are_left_out(monkeypatch):
     assert regrouped.feature_names == ("a",) and regrouped.group_names == ("x", "y")
 
 
-def test_groups_are_sorted_numbers_first_and_by_value():
+def test_groups_are_sorted_with_numbers_first_and_in_numeric_order():
     labels = np.array(["10", "9", "nan", "9", "ä", "Z"], dtype=object)
     regrouped = table_of_groups(np.zeros((6, 1)), ("a",), [labels])
     assert regrouped.group_names == ("9", "10", "Z", "nan", "ä")

@@ -1,4 +1,4 @@
-"""sources.yaml fits its schema, and keeps rules that a schema cannot express."""
+"""sources.yaml fits its schema, and follows rules that a schema cannot express."""
 
 import copy
 from pathlib import Path
@@ -59,19 +59,19 @@ def test_the_schema_describes_every_key_and_refuses_unknown_ones():
     ],
 )
 def test_the_schema_refuses_bad_values(path, value, expected):
-    changed = copy.deepcopy(SOURCES)
-    parent = changed["pima"]
+    sources = copy.deepcopy(SOURCES)
+    parent = sources["pima"]
     for key in path[:-1]:
         parent = parent[key]
     parent[path[-1]] = value
-    assert expected in "\n".join(problems(changed))
+    assert expected in "\n".join(problems(sources))
 
 
 def test_the_schema_names_a_missing_key():
     for key in ("title", "files", "sources", "licence", "citation", "rows", "features"):
-        changed = copy.deepcopy(SOURCES)
-        del changed["pima"][key]
-        assert problems(changed) == [f"{key!r} is a required property"]
+        sources = copy.deepcopy(SOURCES)
+        del sources["pima"][key]
+        assert problems(sources) == [f"{key!r} is a required property"]
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -84,7 +84,7 @@ def test_every_source_serves_all_files(name):
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if SOURCES[name]["sources"] != ["bundled"]])
-def test_a_downloaded_dataset_has_sources_on_two_hosts_and_an_archived_copy_as_the_last(name):
+def test_a_downloaded_dataset_has_sources_on_two_hosts_and_an_archived_copy_comes_last(name):
     addresses = [source["url"] for source in SOURCES[name]["sources"]]
     assert len({urlsplit(address).hostname for address in addresses}) >= 2
     assert addresses[-1].endswith("id_/" + addresses[0])  # the Wayback Machine's path of an unchanged file

@@ -1,4 +1,4 @@
-"""Features are suspect if they look like identifiers or postcodes, or if their scale is far larger than others."""
+"""Features are suspect if they look like identifiers or postcodes, or if their scale is far larger than that of others."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ from clusterlets.grid.configuration import read_configuration
 ROOT = Path(__file__).resolve().parents[3]
 FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "field-demo.yaml"))
 BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
-# Number of instances in each group. The class of every dataset of the field has two values, so it is not listed.
+# Number of instances in each group, for tables with more than two groups.
 GROUP_COUNTS = {
     "adult.race": [470, 1519, 4685, 406, 41762],
     "adult.sex+race": [185, 285, 517, 1002, 2308, 2377, 155, 251, 13027, 28735],
@@ -31,12 +31,12 @@ def cost_of(config):
     return estimate.total_cost(costs)
 
 
-@pytest.mark.parametrize(("path", "most"), [(FIELD, 4), (DEMO, 2)])
-def test_a_method_has_few_configurations_and_one_only_if_it_has_no_ladder(path, most):
+@pytest.mark.parametrize(("path", "max_configurations"), [(FIELD, 4), (DEMO, 2)])
+def test_a_method_has_few_configurations_and_a_single_one_only_without_a_ladder(path, max_configurations):
     config = read_configuration(path)
     assert set(config["methods"]) == set(methods.names())
     n_configurations = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["grids"].items()}
-    assert max(n_configurations.values()) == most
+    assert max(n_configurations.values()) == max_configurations
     for name, number in n_configurations.items():
         assert (number == 1) == (not methods.get(name).ladder()), name
     assert {tuple(config["limits"].values()), config["scaling"]} == {(60, 4000), "standard"}
@@ -49,7 +49,7 @@ def test_every_run_has_a_single_start():
     assert all("n_init" in grids[name]["parameters"] for name in grids if "n_init" in methods.get(name).parameters)
 
 
-def test_every_ladder_has_at_most_eight_values_that_the_method_takes():
+def test_every_ladder_has_at_most_eight_values_and_the_method_allows_them():
     for method in map(methods.get, methods.names()):
         for name, values in method.ladder().items():
             assert 1 < len(values) <= 8 and not any(method.parameters[name].fault(name, value) for value in values)
@@ -77,19 +77,20 @@ def config_of_method(name):
     return {**config, "methods": [name], "grids": {name: config["grids"][name]}}
 
 
-def test_a_table_that_a_method_does_not_support_costs_no_fit():
+def test_no_time_for_fits_is_estimated_if_the_method_does_not_support_the_table():
     config = config_of_method("fairlets")
     supported, unsupported = (estimate.dataset_steps(20_000, 5, config, n_groups)["fit_method"] for n_groups in (2, 3))
     (n_jobs, seconds), (n_jobs_unsupported, seconds_unsupported) = supported[:2], unsupported[:2]
     assert n_jobs == n_jobs_unsupported == 3
+    # 12 fits: three k and four seeds
     assert seconds_unsupported < 3 < 12 * methods.get("fairlets")().seconds(20_000, 5, 5) < seconds
     assert estimate.dataset_steps(60_000, 5, config)["fit_method"] == unsupported
 
 
-def test_no_fit_costs_more_than_its_limit():
+def test_the_estimate_for_a_fit_is_at_most_its_time_limit():
     config = config_of_method("vfc")
-    unlimited = {**config, "limits": {**config["limits"], "seconds": None}}
-    bounded, unbounded = (estimate.dataset_steps(10**7, 5, variant)["fit_method"][1] for variant in (config, unlimited))
+    without_limit = {**config, "limits": {**config["limits"], "seconds": None}}
+    bounded, unbounded = (estimate.dataset_steps(10**7, 5, variant)["fit_method"][1] for variant in (config, without_limit))
     # Four weights and four seeds for each of three k make 48 fits, each of which is limited to 60 s.
     seconds_of_fits = 16 * sum(methods.get("vfc")().seconds(10**7, 5, k) for k in config["k"])
     assert unbounded - bounded == pytest.approx(seconds_of_fits - 48 * 60)

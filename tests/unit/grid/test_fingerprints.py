@@ -1,4 +1,4 @@
-"""Which changes give a step another fingerprint, so that it runs again, and which do not."""
+"""Which changes of the code change the fingerprint of a step, so that the step runs again, and which do not."""
 
 import json
 import subprocess
@@ -26,25 +26,25 @@ def f(x):
     """A function."""
     return x + 1  # a comment
 '''
-SAME = {
+CHANGES_WITHOUT_EFFECT = {
     "a comment": SOURCE.replace("# a comment", "# a different comment"),
     "docstrings": SOURCE.replace("A module", "One").replace("A function", "One"),
     "no docstring": SOURCE.replace('    """A function."""\n', ""),
     "line endings and blank lines": SOURCE.replace("\n", "\r\n").replace("return", "\r\n    return"),
     "the version": SOURCE.replace('"1"', '"2"'),
 }
-DIFFERENT = {
+CHANGES_WITH_EFFECT = {
     "a number": SOURCE.replace("x + 1", "x + 2"),
     "a default": SOURCE.replace("f(x)", "f(x=1)"),
     "a statement": SOURCE + "f(1)\n",
-    "text that is no docstring": SOURCE + '"text"\n',
+    "text that is not a docstring": SOURCE + '"text"\n',
     "a syntax error": SOURCE + "f(\n",
 }
 
 
 @cache
-def modules_outside():
-    """The modules on which no result depends."""
+def modules_outside_fingerprints():
+    """The modules that are in no fingerprint, because no result depends on them."""
     return [module for module in MODULES if not fingerprints._in_fingerprints(module)]
 
 
@@ -55,18 +55,18 @@ def fingerprint_of(path, source):
     return fingerprints.fingerprint([], user_files=[str(path)])
 
 
-@pytest.mark.parametrize("change", SAME)
+@pytest.mark.parametrize("change", CHANGES_WITHOUT_EFFECT)
 def test_a_change_that_cannot_change_results_changes_no_fingerprint(tmp_path, change):
-    assert fingerprint_of(tmp_path / "a.py", SAME[change]) == fingerprint_of(tmp_path / "a.py", SOURCE)
+    assert fingerprint_of(tmp_path / "a.py", CHANGES_WITHOUT_EFFECT[change]) == fingerprint_of(tmp_path / "a.py", SOURCE)
 
 
-def test_every_other_change_gives_a_fingerprint_of_its_own(tmp_path):
-    fingerprints_of_changes = {fingerprint_of(tmp_path / "a.py", source) for source in (SOURCE, *DIFFERENT.values())}
-    assert len(fingerprints_of_changes) == 1 + len(DIFFERENT)
+def test_every_other_change_gives_a_different_fingerprint(tmp_path):
+    fingerprints_of_changes = {fingerprint_of(tmp_path / "a.py", source) for source in (SOURCE, *CHANGES_WITH_EFFECT.values())}
+    assert len(fingerprints_of_changes) == 1 + len(CHANGES_WITH_EFFECT)
 
 
 def test_every_byte_counts_in_a_file_that_is_not_python(tmp_path):
-    assert fingerprint_of(tmp_path / "a.R", SOURCE) != fingerprint_of(tmp_path / "a.R", SAME["a comment"])
+    assert fingerprint_of(tmp_path / "a.R", SOURCE) != fingerprint_of(tmp_path / "a.R", CHANGES_WITHOUT_EFFECT["a comment"])
 
 
 def files_in(fingerprint):
@@ -74,7 +74,7 @@ def files_in(fingerprint):
     return {part.partition(":")[0] for part in fingerprint.split()}
 
 
-def test_every_step_depends_on_what_runs_it_and_on_no_command():
+def test_every_step_depends_on_the_modules_that_run_it_and_on_no_command():
     files = files_in(step_fingerprints.step_fingerprint("steps.datasets_table"))
     assert {"__main__.py", "steps/options.py", "../workflow/step.py", "errors.py"} <= files
     assert not {file for file in files if file.startswith("commands/")}
@@ -83,7 +83,7 @@ def test_every_step_depends_on_what_runs_it_and_on_no_command():
 def test_a_module_outside_fingerprints_counts_only_where_it_is_named():
     fit = step_fingerprints.step_fingerprint("steps.fitting", "methods")
     account = step_fingerprints.step_fingerprint("steps.accounts", "provenance.accounts")
-    outside = {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in modules_outside()}
+    outside = {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in modules_outside_fingerprints()}
     assert len(outside) >= 5 and not outside & files_in(fit)
     assert "provenance/accounts.py" in files_in(account)
 
@@ -119,7 +119,7 @@ def test_every_file_is_opened_once_for_all_jobs():
         if is_counting and event == "open" and str(arguments[0]).startswith(str(PACKAGE)):
             n_opened[str(arguments[0])] += 1
 
-    sys.addaudithook(count)  # It cannot be removed, so is_counting switches it off.
+    sys.addaudithook(count)  # An audit hook cannot be removed, so is_counting switches it off.
     for cell in cells(plan.config):
         for step in ("steps.fitting", "steps.scoring"):
             plan.method_fingerprint(step)(SimpleNamespace(method=cell.method))
@@ -166,7 +166,7 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)
     contents, loaded = [], set()
-    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", modules_outside())):
+    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", modules_outside_fingerprints())):
         folder.mkdir()
         command = [sys.executable, "-P", "-c", RUN_STEPS, json.dumps(stubs), json.dumps(steps)]
         process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
@@ -177,5 +177,5 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     assert contents[0] == contents[1] and len(contents[0]) >= 10
     modules = {f"steps.{STEPS[step].split(':')[0]}" for step, *_ in steps}
     modules |= {"__main__", "methods.k_means", "methods.c", "datasets.bundled"}
-    covered = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
-    assert loaded <= {*covered, *modules_outside(), "clusterlets.grid.fingerprints"}
+    imported = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
+    assert loaded <= {*imported, *modules_outside_fingerprints(), "clusterlets.grid.fingerprints"}

@@ -46,7 +46,7 @@ def test_outcomes_report_cpu_time_and_memory():
 def test_an_endless_fit_is_stopped_with_its_child_processes():
     start = time.perf_counter()
     stopped = outcome_of(lambda: os.system("sleep 4321"))
-    # It takes no CPU time, so the clock stops it, after PATIENCE times 1 s.
+    # The fit uses no CPU time, so it is stopped by elapsed time, after PATIENCE times 1 s.
     assert (stopped.status, stopped.note, stopped.result) == ("timeout", "stopped after 4 s", None)
     assert time.perf_counter() - start < 15
     assert subprocess.run(["pgrep", "-f", "sleep 4321"], check=False, capture_output=True).returncode == 1
@@ -62,8 +62,8 @@ def test_waiting_does_not_count_as_cpu_time(monkeypatch):
     assert outcome_of(wait).status == "ok"
 
 
-def test_an_endless_computation_is_stopped_whatever_handles_the_signal_in_the_parent(monkeypatch):
-    monkeypatch.setattr(fitting, "PATIENCE", 100)  # On a busy machine, a second of CPU time may take long.
+def test_an_endless_computation_is_stopped_even_if_the_parent_handles_the_signal(monkeypatch):
+    monkeypatch.setattr(fitting, "PATIENCE", 100)  # On a busy machine, using up a second of CPU time may take long.
     former_handler = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler sets it
     stopped = outcome_of(lambda: sum(iter(int, 1)))
     signal.signal(signal.SIGPROF, former_handler)
@@ -105,13 +105,13 @@ def test_a_crash_ends_only_its_own_fit_and_becomes_a_status(fit, status, note):
     assert (crashed.status, crashed.note) == (status, note)
 
 
-def error_output_of(capfd, printed):
-    """What standard error gets of a fit that prints text, and runs a program that prints a line."""
+def error_output_of(capfd, texts):
+    """The standard error of a fit that prints these texts and runs a program that prints a line."""
 
     def fit(seed):
-        for text in printed:
+        for text in texts:
             print(text, end="")
-        os.system("echo of a program >&2")
+        os.system("echo output of a program >&2")
 
     ((_, finished),) = fits(fit, [0], Limits())
     out, err = capfd.readouterr()
@@ -122,12 +122,12 @@ def error_output_of(capfd, printed):
 @pytest.mark.parametrize("printed", ["short", "a line\n", ""])
 def test_the_output_of_a_fit_goes_to_standard_error_and_ends_with_a_line_break(capfd, printed):
     err = error_output_of(capfd, [printed])
-    assert printed in err and "of a program\n" in err and err.endswith("\n") and "left out" not in err
+    assert printed in err and "output of a program\n" in err and err.endswith("\n") and "left out" not in err
 
 
 def test_the_middle_of_a_long_output_is_left_out(capfd):
     err = error_output_of(capfd, ["begins ", "x" * 100_000_000, " ends"])
-    assert "begins " in err and " ends\n" in err and "of a program\n" in err
+    assert "begins " in err and " ends\n" in err and "output of a program\n" in err
     assert "bytes of output are left out" in err and len(err) < 101_000
 
 
@@ -214,10 +214,10 @@ def test_fits_share_a_process_only_if_they_are_stateless(stateless):
         calls.append(seed)
         return os.getpid(), len(calls)
 
-    n_fits, most_per_process = (120, 50) if stateless else (6, 1)
+    n_fits, max_per_process = (120, 50) if stateless else (6, 1)
     outcomes = [outcome.result for _, outcome in fits(fit, range(n_fits), LOW_LIMITS, stateless=stateless)]
-    assert len({pid for pid, _ in outcomes}) == np.ceil(n_fits / most_per_process)
-    assert {n_calls for _, n_calls in outcomes} == set(range(1, most_per_process + 1))
+    assert len({pid for pid, _ in outcomes}) == np.ceil(n_fits / max_per_process)
+    assert {n_calls for _, n_calls in outcomes} == set(range(1, max_per_process + 1))
 
 
 @pytest.mark.parametrize("end_process", [lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKILL)])
@@ -232,7 +232,7 @@ def test_a_stateless_fit_that_ends_its_process_loses_only_its_own_run(end_proces
 
 
 @pytest.mark.slow
-def test_a_stateless_fit_has_its_own_limit_by_the_clock():
+def test_each_stateless_fit_has_its_own_limit_of_elapsed_time():
     def fit(seed):
         time.sleep(60 if seed == 3 else 1.5)  # The limit is 4 s.
 

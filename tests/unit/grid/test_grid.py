@@ -39,7 +39,7 @@ from clusterlets.grid.configuration import SOURCES, check_configuration, check_w
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-CHECKED = check_configuration(PAPER, SCHEMA)
+PAPER_GRID = check_configuration(PAPER, SCHEMA)
 EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
 
 
@@ -49,7 +49,7 @@ def check(**values):
 
 
 def test_the_papers_grid_has_the_papers_number_of_configurations_and_runs():
-    grid = list(cells(CHECKED))
+    grid = list(cells(PAPER_GRID))
     matcher_cells = [cell for cell in grid if cell.method in ("C", "G-B", "D", "B", "G-D")]
     frac_cells = [cell for cell in grid if cell.method == "FRAC"]
     assert len(matcher_cells) == 1100 and len(frac_cells) == 55
@@ -71,7 +71,7 @@ def test_a_variant_runs_the_affected_cells_on_the_papers_seeds(variant, methods_
     paths = variants.paths(EXTENDED, variant)
     own_paths = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
     assert len(own_paths) == 11 * cells_per_dataset and {path.split("/")[5] for path in own_paths} == methods_affected
-    default_paths = [path for path in variants.paths(CHECKED, "") if path.split("/")[3] in EXTENDED["methods"]]
+    default_paths = [path for path in variants.paths(PAPER_GRID, "") if path.split("/")[3] in EXTENDED["methods"]]
     assert [path.replace(f"variants/{variant}/", "") for path in paths] == default_paths
 
 
@@ -82,7 +82,7 @@ def test_a_variant_changes_only_its_own_settings(variant):
     assert changed == set(EXTENDED["variants"][variant])
 
 
-def test_only_a_variant_that_scales_has_tables_of_its_own():
+def test_only_a_variant_that_changes_the_scaling_prepares_its_own_tables():
     with_own_tables = [name for name in EXTENDED["variants"] if variants.has_own_tables(EXTENDED, name)]
     assert with_own_tables == ["scaling_standard"] and variants.has_own_tables(EXTENDED, "")
     scalings = {table["scaling"] for table in variants.settings_of(EXTENDED, with_own_tables[0])["tables"].values()}
@@ -91,16 +91,16 @@ def test_only_a_variant_that_scales_has_tables_of_its_own():
 
 
 @pytest.mark.parametrize("name", ["as_published", "demo", "extended", "smoke"])
-def test_the_other_grids_of_the_paper_run_only_its_methods_and_the_controls(name):
+def test_the_other_grids_run_only_the_papers_methods_and_the_controls(name):
     grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["grids"]
     methods_run = {method for grid in grids.values() for method in selection.paper_names(pd.Series(grid["names"]))}
     assert methods_run == set(selection.WITH_MATCHERS)
 
 
-def test_a_variant_has_every_block_with_one_of_the_papers_seeds():
+def test_a_variant_runs_every_block_that_contains_a_seed_of_the_paper():
     config = {**EXTENDED, "seeds": {"count": 30, "block": 7}}
     blocks = {path.rsplit("seeds", 1)[1] for path in variants.paths(config, "greedy_last")}
-    assert blocks == {"0-6.csv", "7-13.csv"}
+    assert blocks == {"0-6.csv", "7-13.csv"}  # the paper's seeds are 0 to 9
 
 
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
@@ -146,17 +146,17 @@ def test_random_streams_never_change():
     assert random_stream(0, "credit", 5, 0, EXTRACTION).integers(2**32, size=2).tolist() == [764375616, 2367990136]
     assert (EXTRACTION, PARTITIONS) == (0, 1)
     stream_numbers = {name: methods.get(name).stream_number() for name in methods.names()}
-    chosen = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
-    hashes_of_names = {"coreset": 1211071705, "fair-lp": 1248757585, "vfc": 1210134835}
-    assert stream_numbers.items() >= (chosen | hashes_of_names).items()
+    declared_numbers = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
+    hashed_names = {"coreset": 1211071705, "fair-lp": 1248757585, "vfc": 1210134835}
+    assert stream_numbers.items() >= (declared_numbers | hashed_names).items()
 
 
-def test_plain_names_are_their_own_ids_and_have_the_papers_settings():
-    assert list(CHECKED["tables"]) == CHECKED["datasets"]
+def test_a_dataset_given_only_by_name_has_that_id_and_the_papers_settings():
+    assert list(PAPER_GRID["tables"]) == PAPER_GRID["datasets"]
     defaults = {"sensitive": ["class"], "duplicates": "keep", "scaling": "none"}
-    assert CHECKED["tables"]["pima"] == {"id": "pima", "name": "pima", **defaults}
-    assert CHECKED["tables"]["breast"] == {"id": "breast", "name": "breast", **defaults, "duplicates": "drop"}
-    assert json.loads(json.dumps(CHECKED)) == CHECKED
+    assert PAPER_GRID["tables"]["pima"] == {"id": "pima", "name": "pima", **defaults}
+    assert PAPER_GRID["tables"]["breast"] == {"id": "breast", "name": "breast", **defaults, "duplicates": "drop"}
+    assert json.loads(json.dumps(PAPER_GRID)) == PAPER_GRID
 
 
 def user_table(tmp_path, **settings):
@@ -172,7 +172,7 @@ def test_an_id_has_at_most_100_characters(tmp_path):
         check(datasets=[user_table(tmp_path, sensitive=longest + "x")])
 
 
-def test_every_choice_of_groups_has_an_id_of_its_own(tmp_path):
+def test_entries_for_different_tables_have_different_ids(tmp_path):
     entries = [
         "adult",
         {"name": "iris"},
@@ -189,7 +189,7 @@ def test_every_choice_of_groups_has_an_id_of_its_own(tmp_path):
     ids = "adult iris pima adult.sex adult.sex+race adult.class+sex iris_std people.city people.Gr__e__cm+city again"
     assert checked["datasets"] == ids.split()
     paths = [cell.path for cell in cells(checked)]
-    assert len(set(paths)) == len(paths) == len(entries) * len(list(cells({**CHECKED, "datasets": ["adult"]})))
+    assert len(set(paths)) == len(paths) == len(entries) * len(list(cells({**PAPER_GRID, "datasets": ["adult"]})))
     assert not any(character in path for path in paths for character in ",=: ")
     assert [checked["tables"][name]["scaling"] for name in ("iris_std", "adult")] == ["standard", "none"]
 
@@ -201,7 +201,7 @@ def test_every_choice_of_groups_has_an_id_of_its_own(tmp_path):
         ("adult.sex", ["adult", "iris"]),
         (["iris", "adult.sex"], ["adult"]),
         ("iris, adult.sex", ["adult"]),
-        *((nothing, ["adult", "adult.sex", "iris"]) for nothing in ("", None, " , ", [])),
+        *((empty, ["adult", "adult.sex", "iris"]) for empty in ("", None, " , ", [])),
     ],
 )
 def test_a_name_excludes_all_tables_of_a_dataset_and_an_id_only_one(exclude, remaining):
@@ -228,14 +228,14 @@ def test_a_tau_of_one_kth_is_accepted_for_every_k():
         assert check(k=[k], methods=[entry])["grids"]["FRAC"]["parameters"] == {"tau": [1 / k, "balanced"]}
 
 
-NUMBERS = "base_seed sample_size k.0 hops.0 omega.0 seeds.count seeds.block".split()
-NUMBERS += [f"limits.{name}" for name in PAPER["limits"]]
+NUMERIC_KEYS = "base_seed sample_size k.0 hops.0 omega.0 seeds.count seeds.block".split()
+NUMERIC_KEYS += [f"limits.{name}" for name in PAPER["limits"]]
 BAD_NUMBERS = [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]"]
-FRACTIONAL = {"limits.seconds", "limits.memory_mb"}  # any number above 0
+FRACTIONAL_KEYS = {"limits.seconds", "limits.memory_mb"}  # may have any number above 0
 
 
 def replacement(key, value):
-    """The settings that give the number ``key`` the value. Keys look like base_seed, seeds.count or k.0."""
+    """Settings in which ``key``, such as base_seed, seeds.count or k.0, has the value."""
     setting, _, part = key.partition(".")
     if part == "":
         return {setting: value}
@@ -245,7 +245,8 @@ def replacement(key, value):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [*itertools.product(NUMBERS, BAD_NUMBERS), *((key, "1.5") for key in NUMBERS if key not in FRACTIONAL)]
+    ("key", "value"),
+    [*itertools.product(NUMERIC_KEYS, BAD_NUMBERS), *((key, "1.5") for key in NUMERIC_KEYS if key not in FRACTIONAL_KEYS)],
 )
 def test_a_bad_number_is_refused_in_a_line_that_gives_the_range(key, value):
     value = yaml.safe_load(value)
@@ -257,7 +258,7 @@ def test_a_bad_number_is_refused_in_a_line_that_gives_the_range(key, value):
 
 
 @pytest.mark.parametrize("name", ["FRAC", "frac", "G-B", "Clusterlets", "clusterlets"])
-def test_a_users_method_cannot_have_a_name_of_the_benchmark(name, tmp_path):
+def test_a_users_method_cannot_have_a_name_that_the_benchmark_uses(name, tmp_path):
     command = {"name": name, "command": "cp {table} {labels}"}
     file = tmp_path / "mine.py"
     file.write_text(f"from clusterlets.methods import Method\nclass Mine(Method):\n    name = {name!r}\n")
@@ -275,7 +276,7 @@ def test_invalid_yaml_is_refused_in_one_line(tmp_path, text):
 
 
 def test_a_grid_that_is_too_large_to_plan_is_refused():
-    assert number_of_cells(CHECKED) == len(list(cells(CHECKED)))
+    assert number_of_cells(PAPER_GRID) == len(list(cells(PAPER_GRID)))
     # 5 k, 45,000 blocks of seeds, 4 configurations of C and 1 of random
     too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "block": 1}}
     with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; take larger blocks"):
@@ -299,7 +300,7 @@ def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a git checkout")
-def test_every_committed_folder_is_among_those_that_results_may_not_lie_in():
+def test_the_results_cannot_lie_in_any_committed_folder():
     files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     assert {file.split("/")[0] for file in files if "/" in file} <= {*SOURCES, "results"}
 
@@ -325,22 +326,22 @@ FAULTS = {
     "unknown key": ({"hopps": [1]}, "hopps: unknown key (did you mean 'hops'?)"),
     "unknown key inside": ({"limits": {**PAPER["limits"], "secs": 1}}, "limits.secs: unknown key (did you mean 'seconds'?)"),
     "unknown method": ({"methods": ["C", "GB"]}, "There is no method 'GB' (did you mean 'G-B'?)"),
-    "unknown exclude": ({"exclude": "nbfl"}, "exclude: there is no 'nbfl' (did you mean 'nbfi'?)"),
+    "unknown name to exclude": ({"exclude": "nbfl"}, "exclude: there is no 'nbfl' (did you mean 'nbfi'?)"),
     "an omega twice": ({"omega": [0, 0.0]}, "omega: [0, 0] has non-unique elements"),
     "tau above 1/k": (
         {"k": [2, 30], "methods": [{"name": "FRAC", "parameters": {"tau": ["balanced", 0.1]}}]},
         "methods: FRAC: tau: 0.1; with 30 clusters it must be a number from 0 to 1/30, or balanced",
     ),
-    "a parameter": (
+    "a parameter out of range": (
         {"methods": [{"name": "G-B", "parameters": {"hops": [10**7]}}]},
         "methods: G-B: hops: 10000000; it must be a whole number from 1",
     ),
     "the working directory": ({"results": "a/.."}, "results: it is the working directory itself; name a folder below"),
     "no dataset left": ({"datasets": ["nbfi"], "exclude": "nbfi"}, "every dataset is excluded"),
-    "scope": ({"pinball_scope": "lst"}, "pinball_scope: 'lst' is not one of"),
+    "unknown scope": ({"pinball_scope": "lst"}, "pinball_scope: 'lst' is not one of"),
     "an unchanged variant": ({"variants": {"same": {"scaling": "none"}}}, "variants.same.scaling: it is none already"),
-    "a variant's setting": ({"variants": {"few": {"k": [2]}}}, "variants.few.k: unknown key"),
-    "a variant's value": ({"variants": {"a": {"equation": "mine"}}}, "variants.a.equation: 'mine' is not one of"),
+    "a variant with an unknown setting": ({"variants": {"few": {"k": [2]}}}, "variants.few.k: unknown key"),
+    "a variant with an unknown value": ({"variants": {"a": {"equation": "mine"}}}, "variants.a.equation: 'mine' is not one of"),
     **{
         f"a variant called {name!r}": ({"variants": {name: {"equation": "printed"}}}, "- variants: ")
         for name in ("a/b", "a\n", 3, None, "a" * 101)
@@ -372,11 +373,11 @@ FAULTY_ENTRIES = {
     "no name": ({"path": "x.csv"}, "datasets.0: 'name' is a required property"),
     "a number": (3, "datasets.0: 3 is not of type 'string', 'object'"),
     "unknown dataset": ({"name": "adlut"}, "there is no 'adlut' (did you mean 'adult'?)"),
-    "a name alone that is no dataset": ({"name": "people"}, "a table of your own needs a 'path'"),
+    "only a name, of an unknown dataset": ({"name": "people"}, "a table of your own needs a 'path'"),
     "unknown group": ({"name": "adult", "sensitive": "rase"}, "adult has no sensitive column 'rase' (did you mean 'race'?)"),
     "a group twice": ({"name": "adult", "sensitive": ["sex", "sex"]}, "datasets.0.sensitive: ['sex', 'sex'] has non-unique"),
     "unknown scaling": ({"name": "adult", "scaling": "log"}, "datasets.0.scaling: 'log' is not one of"),
-    "the same entry": ({"name": "iris", "scaling": "standard"}, "two entries have the name 'iris'"),
+    "two entries with one name": ({"name": "iris", "scaling": "standard"}, "two entries have the name 'iris'"),
     "no such file": (PEOPLE, "people: there is no file x.csv"),
     "a name that is taken": ({**PEOPLE, "name": "adult"}, "'adult' is a dataset of the bench"),
     "an id that is taken": ({"name": "adult", "sensitive": "sex", "id": "adult"}, "the id 'adult' stands for a dataset"),
@@ -385,7 +386,7 @@ FAULTY_ENTRIES = {
     "no sensitive column": ({"name": "people", "path": "x.csv"}, "people: 'sensitive' is missing"),
     "features without a path": ({"name": "iris", "features": ["a"]}, "iris: 'features' is for tables of your own"),
     "sensitive and a feature": ({**PEOPLE, "features": ["b", "a"]}, "people: 'a' cannot be sensitive and a feature too"),
-    "features as a word": (
+    "a word as features": (
         {**PEOPLE, "features": "all"},
         "numeric (every numeric or boolean column that is not sensitive)",
     ),
@@ -393,7 +394,7 @@ FAULTY_ENTRIES = {
     "a line break in a name": ({"name": "iris\n"}, "- datasets.0.name: "),
     "a line break in an id": ({"name": "iris", "id": "mine\n"}, "- datasets.0.id: "),
     "a line break in a path": ({**PEOPLE, "path": "a\n.csv"}, "- datasets.0.path: "),
-    "a path that is no text": ({**PEOPLE, "path": "a\ud800.csv"}, "- datasets.0.path: "),
+    "a path with a lone surrogate": ({**PEOPLE, "path": "a\ud800.csv"}, "- datasets.0.path: "),
 }
 
 
@@ -412,8 +413,7 @@ def test_the_default_configuration_and_the_schema_have_the_same_keys():
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
 
 
-# Words, and the values that they stand for.
-READ_AS = {
+VALUES_OF_WORDS = {
     **{"10": 10, "-1": -1, "+3": 3, "0": 0, "-0": 0, "0.0": 0, "-0.0": 0, "20.": 20, "2.0e+4": 20000, "1.0e-05": 1e-5},
     **{"0.5": 0.5, ".25": 0.25, "1.5E+300": 1.5e300, "true": True, "True": True, "false": False, "null": None, "~": None},
     **{"'010'": "010", '"no"': "no", "'1e5'": "1e5", "'true'": "true", "'a'": "a"},
@@ -432,11 +432,11 @@ def write_configuration(tmp_path, word):
     return path
 
 
-@pytest.mark.parametrize("word", READ_AS)
+@pytest.mark.parametrize("word", VALUES_OF_WORDS)
 def test_a_word_is_the_same_value_in_configurations_and_commands(tmp_path, word):
     (value,) = read_configuration(write_configuration(tmp_path, word))["grids"]["mine"]["parameters"]["x"]
     (parsed,) = parse_parameters(f"x={word}").values()
-    assert (value, type(value)) == (parsed, type(parsed)) == (READ_AS[word], type(READ_AS[word]))
+    assert (value, type(value)) == (parsed, type(parsed)) == (VALUES_OF_WORDS[word], type(VALUES_OF_WORDS[word]))
     check_words([f"x={word}", f"y.z={word}"])
     assert parse_parameters(f"x={as_text(parsed)}") == {"x": value}
 

@@ -1,4 +1,4 @@
-"""A cell that exceeded a limit runs again once when the limits change. No other cell does."""
+"""A cell that exceeded a limit runs once more when the limits change. Other cells do not."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from clusterlets.grid.limit_records import exceeded_limits, record
 
-OLD, NEW = '{"seconds": 1}', '{"seconds": 9}'
+OLD_LIMITS, NEW_LIMITS = '{"seconds": 1}', '{"seconds": 9}'
 
 
 @pytest.fixture
@@ -22,29 +22,29 @@ def run(cell, exceeded, limits):
 
 
 def test_a_cell_within_its_limits_has_no_record_and_never_runs_again(cell, tmp_path):
-    assert run(cell, False, OLD) == exceeded_limits(cell, OLD) == exceeded_limits(cell, NEW) == ""
+    assert run(cell, False, OLD_LIMITS) == exceeded_limits(cell, OLD_LIMITS) == exceeded_limits(cell, NEW_LIMITS) == ""
     assert not list(tmp_path.iterdir())
 
 
 def test_a_cell_that_exceeded_a_limit_runs_again_only_if_the_limits_change(cell):
-    first_parameter = run(cell, True, OLD)
-    assert exceeded_limits(cell, OLD) == first_parameter
-    assert exceeded_limits(cell, NEW) != first_parameter
+    first_parameter = run(cell, True, OLD_LIMITS)
+    assert exceeded_limits(cell, OLD_LIMITS) == first_parameter
+    assert exceeded_limits(cell, NEW_LIMITS) != first_parameter
 
 
-@pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{}", None])
+@pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{}", None])  # None: the record has other limits
 def test_a_cell_with_a_damaged_record_runs_again_once(cell, damage):
-    run(cell, True, OLD)
-    file = Path(f"{cell}.limits")
-    content = file.read_bytes()
-    file.write_bytes(content.replace(b"1", b"2") if damage is None else damage)
-    assert exceeded_limits(cell, OLD) == OLD
-    assert run(cell, False, OLD) == exceeded_limits(cell, OLD) == exceeded_limits(cell, NEW) == OLD
+    run(cell, True, OLD_LIMITS)
+    record_path = Path(f"{cell}.limits")
+    changed_content = record_path.read_bytes().replace(b"1", b"2")
+    record_path.write_bytes(changed_content if damage is None else damage)
+    assert exceeded_limits(cell, OLD_LIMITS) == OLD_LIMITS
+    assert run(cell, False, OLD_LIMITS) == exceeded_limits(cell, OLD_LIMITS) == exceeded_limits(cell, NEW_LIMITS) == OLD_LIMITS
 
 
 @pytest.mark.parametrize("exceeded_again", [True, False])
 def test_a_cell_that_exceeded_a_limit_runs_again_once_under_new_limits(cell, exceeded_again):
-    run(cell, True, OLD)
-    second_parameter = run(cell, exceeded_again, NEW)
-    assert exceeded_limits(cell, NEW) == second_parameter
-    assert (exceeded_limits(cell, OLD) != second_parameter) == exceeded_again
+    run(cell, True, OLD_LIMITS)
+    second_parameter = run(cell, exceeded_again, NEW_LIMITS)
+    assert exceeded_limits(cell, NEW_LIMITS) == second_parameter
+    assert (exceeded_limits(cell, OLD_LIMITS) != second_parameter) == exceeded_again

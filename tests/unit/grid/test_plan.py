@@ -17,8 +17,8 @@ from clusterlets.grid.plan import Plan, results_settings
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = Plan(read_configuration())
 EXTENDED = Plan(read_configuration(ROOT / "workflow" / "configs" / "extended.yaml"))
-SCALED = "results/variants/scaling_standard"
-RELATIVE = "results/variants/deviation_relative"
+SCALED_FOLDER = "results/variants/scaling_standard"
+RELATIVE_FOLDER = "results/variants/deviation_relative"
 
 
 @functools.cache
@@ -83,11 +83,11 @@ def test_a_path_outside_the_grid_is_refused_and_the_message_says_what_to_add(pat
             {"geometry": "results/geometry/pima.json", "pieces": "results/pieces/pima/FRAC/k5/seeds0-9.npz"},
         ),
         (
-            f"{SCALED}/runs/pima/FRAC/k5/seeds0-9.csv",
-            {"geometry": f"{SCALED}/geometry/pima.json", "pieces": f"{SCALED}/pieces/pima/FRAC/k5/seeds0-9.npz"},
+            f"{SCALED_FOLDER}/runs/pima/FRAC/k5/seeds0-9.csv",
+            {"geometry": f"{SCALED_FOLDER}/geometry/pima.json", "pieces": f"{SCALED_FOLDER}/pieces/pima/FRAC/k5/seeds0-9.npz"},
         ),
         (
-            f"{RELATIVE}/runs/pima/FRAC/k5/seeds0-9.csv",
+            f"{RELATIVE_FOLDER}/runs/pima/FRAC/k5/seeds0-9.csv",
             {"geometry": "results/geometry/pima.json", "pieces": "results/pieces/pima/FRAC/k5/seeds0-9.npz"},
         ),
     ],
@@ -102,7 +102,7 @@ def test_exactly_one_pattern_matches_each_input_of_a_cell_and_of_the_recovery():
     patterns += [paths.block_path(kind) for kind in ("distances", "partitions")]
     files = set(EXTENDED.recovery_inputs())
     for cell in cells(EXTENDED.config):
-        files |= set(EXTENDED.score_inputs(cell_wildcards(f"{SCALED}/{cell.path}", EXTENDED)).values())
+        files |= set(EXTENDED.score_inputs(cell_wildcards(f"{SCALED_FOLDER}/{cell.path}", EXTENDED)).values())
     for file in files:
         assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
@@ -113,11 +113,11 @@ def test_a_variant_folder_collects_its_own_cells_and_all_others_from_the_main_gr
 
 
 def test_a_variant_folder_has_the_deviation_of_its_variant():
-    relative, scaled = (EXTENDED.deviation(SimpleNamespace(place=folder)) for folder in (RELATIVE, SCALED))
-    assert relative == "relative" != scaled
+    relative, scaled = (EXTENDED.deviation(SimpleNamespace(place=folder)) for folder in (RELATIVE_FOLDER, SCALED_FOLDER))
+    assert relative == "relative" and scaled != "relative"
 
 
-def test_a_variant_changes_only_the_parameters_of_its_own_methods():
+def test_a_variant_changes_only_the_parameters_of_the_affected_methods():
     folder = "results/variants/greedy_last"
     (varied,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place=folder, method="G-B"))).values()
     (default,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place="results", method="G-B"))).values()
@@ -127,7 +127,7 @@ def test_a_variant_changes_only_the_parameters_of_its_own_methods():
 
 def test_a_table_has_the_scaling_of_its_folder():
     scaling = EXTENDED.table_setting("scaling")
-    assert scaling(SimpleNamespace(base=SCALED, dataset="pima")) == "standard"
+    assert scaling(SimpleNamespace(base=SCALED_FOLDER, dataset="pima")) == "standard"
     assert scaling(SimpleNamespace(base="results", dataset="pima")) == "none"
 
 
@@ -154,7 +154,7 @@ def test_the_mirror_and_the_order_of_settings_change_no_results():
     assert results_settings({"k": [2], "hops": [1], "mirror": "/somewhere"}) == results_settings({"hops": [1], "k": [2]})
 
 
-def test_an_exclusion_without_effect_is_no_setting(tmp_path):
+def test_an_exclusion_without_effect_is_dropped_from_the_settings(tmp_path):
     (tmp_path / "settings.yaml").write_text("exclude: nbfi\ndatasets: [iris]\n")
     assert read_configuration(tmp_path / "settings.yaml")["exclude"] == []
     (tmp_path / "settings.yaml").write_text("exclude: nbfi\n")

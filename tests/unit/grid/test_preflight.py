@@ -88,7 +88,7 @@ def locked_state(tmp_path):
 def start_run(state):
     """Start a process that uses the folder ``state`` until it is killed."""
     code = "import sys; from pathlib import Path; from clusterlets.grid.preflight import remove_locks; "
-    code += "in_use = remove_locks(Path(sys.argv[1])); print('ready', flush=True); input()"
+    code += "alive_file = remove_locks(Path(sys.argv[1])); print('ready', flush=True); input()"
     run = subprocess.Popen([sys.executable, "-c", code, state], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert run.stdout.readline() == "ready\n"
     return run
@@ -108,13 +108,13 @@ def test_locks_are_removed_only_after_the_run_has_ended(tmp_path):
 @pytest.mark.parametrize("machines", [b"elsewhere\n", b"\xff\x00\n"])
 def test_locks_stay_if_another_or_an_unknown_machine_used_the_folder(locked_state, machines):
     (locked_state / "alive").write_bytes(machines)
-    for _ in range(2):
+    for _ in range(2):  # the second time, the list of machines contains this one
         with preflight.remove_locks(locked_state):
             assert (locked_state / "locks" / "0.output.lock").exists()
 
 
 @pytest.mark.parametrize(
-    ("then", "now", "are_removed"),
+    ("former_machine", "machine", "are_removed"),
     [
         (["desk", "boot1"], ["desk", "boot2"], True),  # started again after a power cut
         (["box1", "boot1"], ["box2", "boot1"], True),  # one container after the other
@@ -124,15 +124,15 @@ def test_locks_stay_if_another_or_an_unknown_machine_used_the_folder(locked_stat
         (["node1"], ["node2", "boot1"], False),
     ],
 )
-def test_a_machine_is_recognised_by_its_name_or_its_boot(locked_state, monkeypatch, then, now, are_removed):
-    monkeypatch.setattr(preflight, "_machine", lambda: then)
+def test_a_machine_is_recognised_by_its_name_or_its_boot(locked_state, monkeypatch, former_machine, machine, are_removed):
+    monkeypatch.setattr(preflight, "_machine", lambda: former_machine)
     preflight.remove_locks(locked_state).close()
     (locked_state / "locks").mkdir(exist_ok=True)
-    monkeypatch.setattr(preflight, "_machine", lambda: now)
+    monkeypatch.setattr(preflight, "_machine", lambda: machine)
     for _ in range(2):
         preflight.remove_locks(locked_state).close()
         assert (locked_state / "locks").exists() == (not are_removed)
-    assert len((locked_state / "alive").read_text().splitlines()) == 1 + (then != now)  # a line for each machine
+    assert len((locked_state / "alive").read_text().splitlines()) == 1 + (former_machine != machine)  # a line for each machine
 
 
 def test_no_locks_are_removed_in_a_folder_that_cannot_be_written(tmp_path):

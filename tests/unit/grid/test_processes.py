@@ -13,9 +13,9 @@ from processes import family, wait_until
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.grid.program import program
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")]
 
-# A fit that starts two programs, one of them in a session of its own, and then waits.
+# A fit that starts two programs, one of them in its own session, and waits.
 FIT = """
 import os, sys
 from clusterlets.grid.fitting import Limits, fits
@@ -76,7 +76,7 @@ def test_background_processes_of_a_program_end_with_its_fit(relatives, monkeypat
 
     for _, outcome in fits(fit, range(2), Limits(seconds=seconds)):
         assert outcome.status == ("timeout" if seconds else "ok")
-        # Only the keeper of the fits is left. It is a child of this process.
+        # Only the keeper of the fits, a child of this process, is left.
         children = set(map(int, Path("/proc/thread-self/children").read_text().split()))
         assert set(relatives.running()) - before <= children, relatives.running()
     relatives.wait_until_gone()
@@ -119,8 +119,8 @@ def test_a_step_whose_run_has_ended_does_not_start(tmp_path, monkeypatch):
 
 
 def test_a_step_without_a_run_or_with_a_run_on_another_machine_is_not_stopped():
-    code = "from clusterlets.grid.processes import end_with_run; end_with_run(); print('on')"
+    code = "from clusterlets.grid.processes import end_with_run; end_with_run(); print('not stopped')"
     for lifeline in ("", "1:2:another-machine", "1:2:"):
         environment = os.environ | {"CLUSTERLETS_LIFELINE": lifeline}
         step = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True, check=True)
-        assert step.stdout == "on\n"
+        assert step.stdout == "not stopped\n"

@@ -9,7 +9,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.program import program
 
 X, GROUPS = np.array([[0.1, 2.0], [1e-300, -3.5], [1 / 3, 4.0]]), np.array([0, 1, 1])
-# For k = 2, it gives the three rows the labels 1, 0, 1.
+# For k = 2, the labels of the three rows are 1, 0, 1.
 AWK_COMMAND = """awk -v k={k} 'NR==1 {print "cluster"; next} {print (NR + 1) % k}' {table} > {labels}"""
 
 
@@ -18,11 +18,11 @@ def fit(command, **parameters):
 
 
 @pytest.mark.parametrize("command", [AWK_COMMAND, 'printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}'])
-def test_labels_may_have_quotes_and_windows_line_ends(command):
+def test_the_file_of_labels_may_have_quotes_and_windows_line_ends(command):
     assert fit(command).tolist() == [1, 0, 1]
 
 
-def test_the_table_has_all_digits_and_the_groups_as_its_last_column(tmp_path):
+def test_the_table_is_written_with_all_digits_and_the_groups_in_the_last_column(tmp_path):
     fit(f"cp {{table}} {tmp_path}/table.csv; {AWK_COMMAND}")
     lines = (tmp_path / "table.csv").read_text().split("\n")
     assert lines == ["x1,x2,sensitive", "0.1,2.0,0", "1e-300,-3.5,1", "0.3333333333333333,4.0,1", ""]
@@ -72,7 +72,7 @@ def test_parameter_values_are_written_as_in_the_results(tmp_path, value, text):
         ("mine {styel}", {"style": "a"}, "{styel} is not a parameter; its parameters: style"),
         ("mine {styel}", {"style": "a"}, "the command has no {style}, so its values would all be the same run"),
         ("awk '{print}'", {}, "need a space, as in { print }"),
-        *((f"mine {word}", {"a": 1}, f"{word} is no placeholder") for word in "{} {a.b} {a!r} {a:3} {a[0]} {0}".split()),
+        *((f"mine {text}", {"a": 1}, f"{text} is no placeholder") for text in "{} {a.b} {a!r} {a:3} {a[0]} {0}".split()),
         ("mine {a", {"a": 1}, "it has a { without its counterpart"),
         ("mine {a}}", {"a": 1}, "it has a } without its counterpart"),
         ("mine }{a} {", {"a": 1}, "it has a } without its counterpart"),

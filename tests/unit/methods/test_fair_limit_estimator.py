@@ -13,7 +13,7 @@ from clusterlets import __main__ as command_line
 from clusterlets.errors import NoClusteringError
 
 ONE_GROUP = ["f"] * 8
-EVERY_BOUND = [{}, *({"max_deviation": limit} for limit in (0, "1/50", 1)), {"min_ratio": 1}, {"shares": {"f": (0.2, 1)}}]
+BOUNDS = [{}, *({"max_deviation": limit} for limit in (0, "1/50", 1)), {"min_ratio": 1}, {"shares": {"f": (0.2, 1)}}]
 
 
 def table(seed, n=8):
@@ -21,12 +21,12 @@ def table(seed, n=8):
 
 
 def least_cost(X, k, min_size):
-    """The least cost of all clusterings whose clusters have at least ``min_size`` rows."""
+    """The least cost of any clustering whose k clusters all have at least ``min_size`` rows."""
     labellings = (np.array(labels) for labels in product(range(k), repeat=len(X)))
     return min(sse(X, labels) for labels in labellings if np.bincount(labels, minlength=k).min() >= min_size)
 
 
-@pytest.mark.parametrize("bound", EVERY_BOUND, ids=str)
+@pytest.mark.parametrize("bound", BOUNDS, ids=str)
 @pytest.mark.parametrize("min_size", [1, 3])
 def test_only_the_minimum_size_binds_a_single_group(bound, min_size):
     X = table(min_size)
@@ -38,7 +38,7 @@ def test_only_the_minimum_size_binds_a_single_group(bound, min_size):
     assert fairness_report(X, fitted.labels_, ONE_GROUP)["deviation_max"] == 0
 
 
-def test_a_single_group_with_a_share_below_one_or_too_large_a_minimum_size_is_infeasible():
+def test_for_a_single_group_a_share_below_one_and_a_too_large_minimum_size_are_infeasible():
     for bound in ({"min_cluster_size": 5}, {"shares": {"f": (0.2, 0.9)}}):
         with pytest.raises(NoClusteringError) as error:
             FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ONE_GROUP)
@@ -95,7 +95,7 @@ def test_the_command_clusters_a_table_of_one_group(women, capsys):
     assert "every row has the same group, 'f'; fairness needs two or more" in capsys.readouterr().err
 
 
-def test_tune_takes_a_table_of_one_group(women, capsys):
+def test_tune_accepts_a_table_of_one_group(women, capsys):
     assert command_line.main(["tune", *women, "--clusters", "3", "--min-cluster-size", "15", "--seeds", "1"]) == 0
     output = capsys.readouterr().out
     assert "Take fair-limit" in output and "--method fair-limit" in output

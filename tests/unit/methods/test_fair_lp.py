@@ -1,4 +1,4 @@
-"""Every method with the parameter delta keeps its bounds on shares. fair-lp costs less than it does in the VFC paper."""
+"""Every method with the parameter delta keeps its bounds on shares. fair-lp costs less than in the paper on VFC."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from real_tables import adult_of_vfc
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 
-BOUNDED = [name for name in methods.names() if "delta" in methods.get(name).parameters]
-with_bounds_on_shares = pytest.mark.parametrize("name", BOUNDED)
+METHODS_WITH_DELTA = [name for name in methods.names() if "delta" in methods.get(name).parameters]
+with_bounds_on_shares = pytest.mark.parametrize("name", METHODS_WITH_DELTA)
 
 
 def fit(name, *arguments, **parameters):
@@ -40,7 +40,7 @@ def test_every_table_is_clustered_fairly(name, seed, n, k, n_groups, kind, delta
 @with_bounds_on_shares
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), n=st.integers(6, 80), limit=st.sampled_from([0.0, 0.05, 0.2, 1.0]))
-def test_max_deviation_bounds_shares_to_within_one_instance(name, seed, n, limit):
+def test_max_deviation_is_exceeded_by_less_than_one_instance(name, seed, n, limit):
     rng = np.random.default_rng(seed)
     X, groups = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 3 % 2)
     counts = counts_of(fit(name, X, groups, 3, rng, max_deviation=limit), groups, 3)

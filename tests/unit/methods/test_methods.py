@@ -15,7 +15,7 @@ from clusterlets.methods import Matcher, Method
 RNG = np.random.default_rng(0)
 X, GROUPS = RNG.normal(size=(90, 3)), RNG.integers(3, size=90)
 
-SHUFFLED = """
+METHOD_SOURCE = """
 import numpy as np
 from clusterlets.methods import Method
 
@@ -30,7 +30,7 @@ class Shuffled(Method):
 
 def with_declaration(declaration):
     """The source of the method "shuffled" with this declaration of its parameter."""
-    return SHUFFLED.replace("import Method", "import Choice, Integer, Method, Real").replace("[0.1, 0.5]", declaration)
+    return METHOD_SOURCE.replace("import Method", "import Choice, Integer, Method, Real").replace("[0.1, 0.5]", declaration)
 
 
 def test_every_method_is_valid_and_has_a_file_named_after_it():
@@ -101,14 +101,14 @@ def test_every_kernel_that_a_method_lists_exists_and_can_be_compiled(name):
         assert callable(compiled.machine_code), kernel
 
 
-def test_a_near_name_is_suggested():
+def test_a_similar_name_is_suggested():
     with pytest.raises(ClusterletsError, match="did you mean 'FRAC-OE'"):
         methods.get("frac-oa")
 
 
 def test_a_method_is_loaded_from_a_users_file(tmp_path):
     path = tmp_path / "any name.py"
-    path.write_text(SHUFFLED)
+    path.write_text(METHOD_SOURCE)
     method = methods.from_file(path)
     assert method.name == "shuffled" and method.role == "rival" and method.names_in_results() == ["shuffled"]
     assert method.grid() == {"share": [0.1, 0.5]} and method.parameters["share"].default == 0.5
@@ -121,18 +121,18 @@ def test_a_method_is_loaded_from_a_users_file(tmp_path):
     ("source", "message"),
     [
         ("x = 1", "holds 0 methods"),
-        (SHUFFLED + SHUFFLED.replace("shuffled", "other").replace("Shuffled", "Other"), "holds 2 methods"),
+        (METHOD_SOURCE + METHOD_SOURCE.replace("shuffled", "other").replace("Shuffled", "Other"), "holds 2 methods"),
         ("def f(:", "cannot be run: SyntaxError"),
         ("import nothing_of_that_name", "cannot be run, line 1: ModuleNotFoundError"),
-        (SHUFFLED.replace('"shuffled"', '"a/b"'), "name: 'a/b' must begin with a letter"),
-        (SHUFFLED.replace("[0.1, 0.5]", "[]"), "parameters: share needs a Parameter, or a list of one value or more"),
-        (SHUFFLED.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be finite numbers, texts"),
-        (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' must be rival"),
-        (SHUFFLED.replace("[0.1, 0.5]", "0.1"), "parameters: share needs a Parameter, or a list"),
-        (SHUFFLED.replace('"share":', '"sharp":'), "parameters: sharp is not a parameter of fit with a default"),
+        (METHOD_SOURCE.replace('"shuffled"', '"a/b"'), "name: 'a/b' must begin with a letter"),
+        (METHOD_SOURCE.replace("[0.1, 0.5]", "[]"), "parameters: share needs a Parameter, or a list of one value or more"),
+        (METHOD_SOURCE.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be finite numbers, texts"),
+        (METHOD_SOURCE.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' must be rival"),
+        (METHOD_SOURCE.replace("[0.1, 0.5]", "0.1"), "parameters: share needs a Parameter, or a list"),
+        (METHOD_SOURCE.replace('"share":', '"sharp":'), "parameters: sharp is not a parameter of fit with a default"),
         (with_declaration("Real(0, 0.4)"), "parameters: the default of share: 0.5; it must be a number from 0 to 0.4"),
         (with_declaration("Real(0, 1, grid=[2])"), "parameters: share: 2; it must be a number from 0 to 1"),
-        (SHUFFLED.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
+        (METHOD_SOURCE.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
     ],
 )
 def test_a_file_without_exactly_one_valid_method_is_refused(tmp_path, source, message):
@@ -157,9 +157,9 @@ def test_parameters_that_fit_does_not_take_are_refused():
 
 
 def test_a_table_with_too_many_groups_or_rows_for_a_method_is_reported():
-    class Two(Method):
-        name, most_groups, most_rows = "two", 2, 100
+    class Mine(Method):
+        name, most_groups, most_rows = "mine", 2, 100
 
-    assert Two().unsupported(100, 2) == ""
-    assert Two().unsupported(100, 3) == "3 groups, and two handles 2"
-    assert Two().unsupported(101, 2) == "101 rows, and two handles 100"
+    assert Mine().unsupported(100, 2) == ""
+    assert Mine().unsupported(100, 3) == "3 groups, and mine handles 2"
+    assert Mine().unsupported(101, 2) == "101 rows, and mine handles 100"

@@ -31,7 +31,7 @@ def wrong_values(parameter):
         values += [parameter.least + 0.5]
     if isinstance(parameter, Choice):
         values += [1, parameter.choices[0].upper()]
-    return [value for value in values if value not in parameter.also or value is True]
+    return [value for value in values if value not in parameter.also or value is True]  # True equals an allowed 1
 
 
 @pytest.mark.parametrize(("name", "parameter"), METHODS_AND_PARAMETERS)
@@ -47,7 +47,7 @@ def test_a_wrong_value_is_refused_with_the_same_message_everywhere(name, paramet
         estimators = [MethodClustering(name, 4, parameters={parameter: value})]
         if name in NAMED:
             estimators.append(NAMED[name](4, **{parameter: value}))
-        if issubclass(method, methods.Matcher) and value is not None:  # None is the matcher's own default
+        if issubclass(method, methods.Matcher) and value is not None:  # None stands for the matcher's default
             estimators.append(ClusterletClustering(4, matcher=name, **{parameter: value}))
         for estimator in estimators:
             with pytest.raises(InvalidInput) as error:
@@ -102,7 +102,7 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
         (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both set delta"),
     ],
 )
-def test_options_are_checked_before_anything_is_read(option, message):
+def test_options_are_checked_before_any_file_is_read(option, message):
     with pytest.raises(ClusterletsError) as error:
         cluster.main(["no such table.csv", "--sensitive", "g", *option])
     assert message in str(error.value)
@@ -133,5 +133,5 @@ def test_tau_may_be_a_number_or_a_multiple_of_one_over_the_number_of_clusters(ta
 
 
 def test_listing_the_parameters_loads_no_numba():
-    listing = "from clusterlets import methods; [methods.get(name).parameters for name in methods.names()]"
-    assert not {"numba", "sklearn", "pandas"} & loaded_by(listing)
+    code = "from clusterlets import methods; [methods.get(name).parameters for name in methods.names()]"
+    assert not {"numba", "sklearn", "pandas"} & loaded_by(code)

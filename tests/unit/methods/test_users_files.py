@@ -111,7 +111,7 @@ def test_the_message_names_the_line_that_raised_in_other_functions_of_the_method
         fit_file(write_method(attribute=hook))
 
 
-def test_the_exception_is_the_cause_and_memory_errors_and_the_packages_errors_pass_through(write_method):
+def test_an_exception_is_kept_as_the_cause_but_memory_errors_and_the_packages_errors_pass_through(write_method):
     with pytest.raises(MethodError) as error:
         methods.from_file(write_method("1 / 0"))().fit(X, GROUPS, 2, np.random.default_rng(0))
     assert isinstance(error.value.__cause__, ZeroDivisionError)
@@ -167,7 +167,7 @@ def test_attributes_of_the_wrong_type_are_refused(write_method, attribute, value
         methods.from_file(write_method(attribute=f"{attribute} = {value}"))
 
 
-COUNTER = """
+METHOD_THAT_COUNTS_CALLS = """
 import numpy as np
 from clusterlets.methods import Method
 
@@ -183,7 +183,7 @@ class Mine(Method):
 
 
 def clusterings_by_seed(method, blocks):
-    """The clustering of every seed, by output, fitted in these blocks of seeds."""
+    """The clusterings of every seed, by output, if the seeds are fitted in these blocks."""
 
     def fit(seed):
         return methods.fit(method, X, GROUPS, 4, np.random.default_rng(seed), {})[1]
@@ -194,9 +194,9 @@ def clusterings_by_seed(method, blocks):
 
 @pytest.mark.parametrize("name", [*methods.names(), "mine.py"])
 def test_a_block_of_seeds_gives_the_clusterings_of_separate_seeds(write_method, name):
-    method = methods.from_file(write_method(source=COUNTER)) if name == "mine.py" else methods.get(name)
+    method = methods.from_file(write_method(source=METHOD_THAT_COUNTS_CALLS)) if name == "mine.py" else methods.get(name)
     seeds = range(4)
-    # Load the machine code before the forks. The table differs, because a method may cache what it computes from its table.
+    # Load the machine code before the forks. The table differs, because a method may cache what it computed for the last table.
     methods.fit(method, X[:40] + 1, GROUPS[:40], 4, np.random.default_rng(99), {})
     together = clusterings_by_seed(method, [seeds])
     apart = clusterings_by_seed(method, [[seed] for seed in seeds])

@@ -59,7 +59,7 @@ def test_balance_is_the_smallest_ratio():
     assert metrics.balance(np.array([[3, 4, 12]])) == 0.25
 
 
-def test_scores_of_two_clusters_of_equal_size_equal_those_worked_out_by_hand():
+def test_scores_of_two_clusters_of_equal_size_equal_values_worked_out_by_hand():
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert metrics.delta_min(composition, counts) == 0.5  # 1/4 against 1/2
     assert metrics.additive_violation(composition, counts) == 1
@@ -69,7 +69,7 @@ def test_scores_of_two_clusters_of_equal_size_equal_those_worked_out_by_hand():
     assert metrics.vfc_error(composition, counts) == pytest.approx(2 * (0.5 * np.log(2) + 0.5 * np.log(0.5 / 0.75)))
 
 
-def test_scores_of_clusters_of_different_sizes_equal_those_worked_out_by_hand():
+def test_scores_of_clusters_of_different_sizes_equal_values_worked_out_by_hand():
     composition, counts = np.array([[5, 0, 1], [3, 4, 11]]), np.array([8, 4, 12])
     assert metrics.delta_min(composition, counts) == 1
     assert metrics.additive_violation(composition, counts) == 3  # 5 rows instead of 2
@@ -79,7 +79,7 @@ def test_scores_of_clusters_of_different_sizes_equal_those_worked_out_by_hand():
     assert metrics.vfc_error(composition, counts) == np.inf
 
 
-def test_the_upper_bound_is_at_most_the_size_of_the_cluster():
+def test_the_upper_bound_on_a_groups_rows_is_at_most_the_size_of_the_cluster():
     assert SHARES.missed_rows(0.2, np.array([[5, 0], [4, 1]]), np.array([9, 1])) == 1  # 0 rows, and at least .4 are due
     assert SHARES.missed_rows(0.95, np.array([[10, 0], [0, 1]]), np.array([10, 1])) == 1
 
@@ -140,7 +140,7 @@ def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, rando
 
 @settings(max_examples=100)
 @given(compositions())
-def test_empty_groups_change_no_score_and_doubled_rows_change_only_the_additive_violation(case):
+def test_empty_groups_change_no_score_and_doubling_all_rows_changes_only_the_additive_violation(case):
     composition, counts = case
     composition_with_empty_group = np.column_stack([composition, np.zeros(len(composition), dtype=int)])
     for score in COUNT_SCORES:

@@ -22,7 +22,7 @@ def costs(X, groups, labels, centres):
 
 
 def sampled_instances(values, groups, n):
-    """n instances, whose groups repeat ``groups``. The first of them are sampled, and have these silhouettes."""
+    """n instances, whose groups repeat ``groups``. The first of them are sampled, with the silhouettes ``values``."""
     X, labels, centres = np.zeros((n, 1)), np.zeros(n, dtype=int), np.zeros((1, 1))  # not used by the scores of silhouettes
     return Instances(X, np.resize(groups, n), labels, centres, values, np.arange(len(values)))
 
@@ -33,7 +33,7 @@ def silhouette_scores(values, groups, n):
 
 
 def silhouettes_of(X, labels, rows=None):
-    """Silhouettes of these rows, by default of all."""
+    """The silhouettes of these rows, by default of all rows."""
     rows = np.arange(len(X)) if rows is None else rows
     return silhouettes(row_sums(X, rows, labels, labels.max() + 1), np.bincount(labels), labels[rows])
 
@@ -68,7 +68,7 @@ class TestSilhouettes:
         assert silhouettes_of(X, labels) == pytest.approx(expected, abs=1e-9)
         assert silhouettes_of(X, labels, rows) == pytest.approx(expected[rows], abs=1e-9)
 
-    def test_several_labellings_at_once_give_the_same_sums_as_one_by_one(self):
+    def test_distance_sums_of_several_labellings_equal_those_of_each_labelling(self):
         X = np.random.default_rng(3).normal(size=(300, 5))
         labellings = np.random.default_rng(4).integers(6, size=(4, 300))
         rows = np.array([5, 0, 299, 130])
@@ -107,13 +107,13 @@ class TestSamples:
         assert abs(means.mean() - exact.mean()) < 4 * means.std() / np.sqrt(400)
         assert means.std() / errors.mean() == pytest.approx(1, abs=0.15)
 
-    def test_the_mean_of_all_rows_has_no_error(self):
+    def test_the_mean_over_all_rows_has_no_sampling_error(self):
         values, groups = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
         scores = silhouette_scores(values, groups, 4)
         assert scores == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
         assert silhouette_of_groups(sampled_instances(values, groups, 4)) == {0: 0.75, 2: -0.25}
 
-    def test_the_error_of_a_sample_equals_the_one_worked_out_by_hand(self):
+    def test_the_error_of_a_sample_equals_a_value_worked_out_by_hand(self):
         scores = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
         assert scores["silhouette_error"] == pytest.approx(np.sqrt(0.5 / 2 * (1 - 2 / 4)))
 

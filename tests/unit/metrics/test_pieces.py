@@ -55,9 +55,9 @@ def test_cohesion_cost_and_overlap_equal_those_of_the_instances(case):
     sums = distance_sums(X, labels, n_pieces)
     rows_of_cluster = [row[labels] for row in membership]
     mean_distances = [distances[np.ix_(rows, rows)].mean() for rows in rows_of_cluster]
-    largest = distances.max()
-    expected_cohesion = 1 - np.mean(mean_distances) / largest if largest else 1.0
-    assert cohesion(membership, clusterlets.sizes, sums, largest) == pytest.approx(expected_cohesion, abs=1e-7)
+    largest_distance = distances.max()
+    expected_cohesion = 1 - np.mean(mean_distances) / largest_distance if largest_distance else 1.0
+    assert cohesion(membership, clusterlets.sizes, sums, largest_distance) == pytest.approx(expected_cohesion, abs=1e-7)
     expected_cost = sum(((X[rows] - X[rows].mean(axis=0)) ** 2).sum() for rows in rows_of_cluster)
     cost = kmeans_cost(membership, clusterlets.sizes, clusterlets.centroids, clusterlets.inertia)
     assert cost == pytest.approx(expected_cost, abs=1e-7)
@@ -68,9 +68,9 @@ def test_cohesion_cost_and_overlap_equal_those_of_the_instances(case):
 def test_scores_of_overlapping_clusters_equal_those_worked_out_by_hand():
     X = np.array([[0.0], [2.0], [10.0], [12.0]])
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
-    membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)  # 0, 10, 12 and 2, 10, 12
+    membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)  # the clusters {0, 10, 12} and {2, 10, 12}
     scores = scores_of(membership, clusterlets, X)
-    first_mean = 2 * (10 + 12 + 2) / 9  # the mean of all nine distances in a cluster of three, each pair taken twice
+    first_mean = 2 * (10 + 12 + 2) / 9  # the mean of all nine distances in a cluster of three, each pair counted twice
     second_mean = 2 * (8 + 10 + 2) / 9
     assert scores["n_clusters"] == 2
     assert scores["deviation_mean"] == pytest.approx(2 / 3 - 1 / 2)
@@ -85,7 +85,7 @@ def test_scores_of_overlapping_clusters_equal_those_worked_out_by_hand():
 def test_scores_of_disjoint_clusters_equal_those_worked_out_by_hand():
     X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
-    membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
+    membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # the clusters {0, 2, 10} and {4, 12}
     scores = scores_of(membership, clusterlets, X)
     assert (scores["n_clusters"], scores["smallest"], scores["largest"], scores["overlap"]) == (2, 2, 3, 0)
     deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
@@ -98,7 +98,7 @@ def test_scores_of_disjoint_clusters_equal_those_worked_out_by_hand():
     assert scores["kmeans_cost"] == pytest.approx((16 + 4 + 36) + (16 + 16))
 
 
-def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
+def test_cohesion_from_estimated_distances_is_their_mean_with_a_standard_error():
     membership, sizes = np.array([[True]]), np.array([2])
     estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1; the largest distance is 2
     assert cohesion_with_error(membership, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
@@ -106,13 +106,13 @@ def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
     assert exact == 0.75 and np.isnan(error)
 
 
-def test_the_silhouette_of_joined_clusterlets_is_that_of_centroids_in_two_or_more_disjoint_clusters():
+def test_joined_clusterlets_have_the_silhouette_of_their_centroids_if_clusters_are_disjoint():
     centroids = np.array([[0.0], [1.0], [4.0]])
 
     def silhouette(*membership):
         return centroid_silhouette(JoinedClusterlets(np.array(membership, dtype=bool), centroids))
 
-    # The centroids at 0 and 1 share a cluster, and have (4 - 1) / 4 and (3 - 1) / 3. The centroid at 4 is alone, and has 0.
+    # The centroids at 0 and 1 share a cluster; their silhouettes are (4 - 1) / 4 and (3 - 1) / 3. The one at 4 is alone: 0.
     assert silhouette([1, 1, 0], [0, 0, 1]) == silhouette([0, 0, 1], [1, 1, 0]) == pytest.approx((3 / 4 + 2 / 3) / 3)
     assert np.isnan(silhouette([1, 1, 1]))
     assert np.isnan(silhouette([1, 1, 0], [0, 1, 1]))

@@ -19,7 +19,7 @@ ROUNDING = 1e-9  # how far a score may lie outside its range
 
 
 def scores_of(X, groups, piece_of, membership, plain_cost=None):
-    """Every score of clusters of pieces. Plain k-means costs ``plain_cost``, by default as much as these clusters."""
+    """Every score of clusters of pieces. ``plain_cost`` is that of plain k-means, by default the cost of these clusters."""
     n_clusters, n_pieces = membership.shape
     counts = np.zeros((n_pieces, groups.max() + 1), dtype=int)
     np.add.at(counts, (piece_of, groups), 1)
@@ -52,14 +52,14 @@ def clusterings(draw):
 
 
 @pytest.mark.parametrize("entry", SCORES, ids=lambda entry: entry.name)
-def test_a_score_describes_itself(entry):
+def test_every_score_has_a_unit_a_meaning_a_range_and_one_column(entry):
     assert entry.unit and entry.meaning and entry.range[0] < entry.range[1]
     assert score(entry.name) is entry and COLUMNS.count(entry.name) == 1
 
 
 @settings(max_examples=150, deadline=None)
 @given(clusterings())
-def test_every_score_keeps_its_range_and_is_nan_only_where_declared(case):
+def test_every_score_stays_in_its_range_and_is_nan_only_where_declared(case):
     values = scores_of(*case)
     assert values.keys() == {entry.name for entry in SCORES}
     for entry in SCORES:
@@ -73,7 +73,7 @@ def test_every_score_keeps_its_range_and_is_nan_only_where_declared(case):
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
 def test_the_better_clustering_scores_better_in_the_declared_direction(n_places, n_groups, copies):
-    """Every place has equally many rows of each group. So clusters by place are perfect, and clusters by group are poor."""
+    """Every place has equally many rows of each group: clusters by place are perfect, and clusters by group are poor."""
     place, group, _ = np.unravel_index(np.arange(n_places * n_groups * copies), (n_places, n_groups, copies))
     X = np.array([[5.0, 0.0], [0.0, 7.0], [11.0, 1.0], [0.0, -9.0]])[place]
     pieces = place * n_groups + group

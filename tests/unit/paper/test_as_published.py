@@ -1,4 +1,4 @@
-"""The paper's numbers are compared with two runs of ours: one follows its text, one the published code."""
+"""The paper's numbers are compared with two runs of ours: one follows the paper's text, one the published code."""
 
 import pytest
 from synthetic_runs import synthetic_runs
@@ -37,14 +37,14 @@ def test_with_equal_runs_a_number_is_reproduced_by_both_or_by_neither(runs):
     assert (assessment["verdict_as_text"] == assessment["verdict_as_code"]).all()
 
 
-def test_numbers_of_b_and_gd_are_compared(assessment):
+def test_the_numbers_of_b_and_g_d_are_compared_under_both_readings(assessment):
     table1 = assessment[assessment["table"] == "table1_matchers"].set_index(["row", "quantity"])
     row = table1.loc[("B-PB", "deviation_mean")]
     assert float(row["as_code"]) == pytest.approx(float(row["as_text"]) + 0.5) and ("G-D-PB", "size") in table1.index
     assert row["verdict_as_code"] == "differs"
 
 
-def test_the_page_counts_and_lists_the_numbers_of_the_table(assessment):
+def test_the_page_counts_and_lists_the_compared_numbers(assessment):
     page = as_published.to_markdown(assessment)
     only_text = assessment[(assessment["kind"] == "number") & (assessment["comes_back"] == as_published.ONLY_TEXT)]
     assert f"{len(only_text)} number" in page and "| B-PB | deviation_mean |" in page

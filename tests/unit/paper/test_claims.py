@@ -1,4 +1,4 @@
-"""Claims: the verdicts by the paper's own numbers, every verdict of every kind on synthetic ones, and inconclusive claims.
+"""Claims: the verdicts on the paper's numbers, every verdict on changed tables and runs, controls, and inconclusive claims.
 
 That each quoted sentence is in the paper was checked by hand, because the repository does not contain the paper.
 """
@@ -28,12 +28,12 @@ def assessment():
 
 
 @pytest.fixture(scope="module")
-def findings_by_paper():
+def findings_on_paper():
     numbers = Numbers.from_paper()
     return {name: claims.judge(claim, numbers) for name, claim in CLAIMS.items()}
 
 
-# ---- the list --------------------------------------------------------------------------------------------------------
+# ---- the list of claims ----------------------------------------------------------------------------------------------
 
 
 def kinds_of(module):
@@ -61,7 +61,7 @@ def test_the_rows_are_complete(assessment):
     assert not table["test"].str.contains(r"[{}]").any()
 
 
-def test_the_counts_of_verdicts_add_up_to_the_number_of_claims(assessment):
+def test_the_counts_of_verdicts_add_up_to_the_number_of_sentences(assessment):
     counts = claims.counts(assessment.reset_index())
     assert tuple(counts["verdict"]) == claims.VERDICTS
     assert counts[["paper", "ours", "stricter"]].sum().tolist() == [44] * 3 == [assessment["sentence"].nunique()] * 3
@@ -79,32 +79,32 @@ def test_the_counts_of_verdicts_add_up_to_the_number_of_claims(assessment):
         ([(claims.OWN, HOLDS), (claims.STRICTER, FAILS)], (HOLDS, FAILS)),
     ],
 )
-def test_a_sentence_counts_once(rows, expected):
+def test_a_sentence_with_several_claims_counts_once(rows, expected):
     frame = pd.DataFrame(rows, columns=["comparison", "verdict_ours"])
     sentences = claims.by_sentence(frame.assign(sentence="...", verdict_paper=frame["verdict_ours"]))
     assert tuple(sentences.loc[0, ["ours", "stricter"]]) == expected
 
 
-def test_a_spread_that_one_dataset_decides_is_inconclusive():
+def test_a_claim_on_spreads_is_inconclusive_if_it_hangs_on_one_dataset():
     runs = changed_runs("matcher == 'C'", deviation_mean=higher_on(["breast"], 0.01, 0.5))
     finding = finding_on_runs("relative_variances", runs)
     assert finding.verdict == INCONCLUSIVE and "Leaving out any one dataset gives C 0 to " in finding.statistic
 
 
-def test_the_page_shows_every_claim_with_both_verdicts(assessment):
+def test_the_page_of_claims_shows_every_claim_with_both_verdicts(assessment):
     page = claims.to_markdown(assessment.reset_index())
     for row in assessment.to_dict("records"):
         assert f"### {row['claim_in_short']}\n\n> {row['sentence']}\n" in page
         assert f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}\n" in page
 
 
-# ---- verdicts by the paper's own numbers -----------------------------------------------------------------------------
+# ---- verdicts on the paper's own numbers -----------------------------------------------------------------------------
 
 
-def test_the_papers_own_verdicts_are_those_of_the_committed_reference(findings_by_paper):
+def test_the_verdicts_on_the_papers_numbers_equal_the_committed_ones(findings_on_paper):
     committed = read_lines(REFERENCE / "claims.csv").set_index("claim")[["verdict_paper", "statistic_paper"]]
     assert {name: tuple(row) for name, row in committed.iterrows()} == {
-        name: (finding.verdict, finding.statistic) for name, finding in findings_by_paper.items()
+        name: (finding.verdict, finding.statistic) for name, finding in findings_on_paper.items()
     }
     # Worked out by hand from the printed tables.
     for name, statistic in {
@@ -114,23 +114,23 @@ def test_the_papers_own_verdicts_are_those_of_the_committed_reference(findings_b
         "sizes_markedly_higher": "not adult (4 against 11), bank (4 against 17)",
         "deviation_rises_with_omega": "Spearman 0.565, Kendall 0.453",
     }.items():
-        assert statistic in findings_by_paper[name].statistic
+        assert statistic in findings_on_paper[name].statistic
 
 
-def test_claims_on_numbers_that_the_paper_does_not_print_are_inconclusive(findings_by_paper):
+def test_claims_on_numbers_that_the_paper_does_not_print_are_inconclusive(findings_on_paper):
     for name, claim in CLAIMS.items():
-        needs_more = claim["kind"] in kinds_of(on_runs) or {"FRAC (fair)", "C by cohesion"} & {
+        needs_unprinted_numbers = claim["kind"] in kinds_of(on_runs) or {"FRAC (fair)", "C by cohesion"} & {
             value for value in claim["parameters"].values() if isinstance(value, str)
         }
-        assert (findings_by_paper[name].verdict == INCONCLUSIVE) == bool(needs_more), name
-    assert "empty picture" in findings_by_paper["c_against_gb_significant"].statistic
+        assert (findings_on_paper[name].verdict == INCONCLUSIVE) == bool(needs_unprinted_numbers), name
+    assert "empty picture" in findings_on_paper["c_against_gb_significant"].statistic
 
 
 # ---- every verdict, on changed tables --------------------------------------------------------------------------------
 
 
-def changed_tables(table, changes):
-    """The paper's numbers after changes {row label: {column: value}} in one table, where ``ALL`` stands for every row."""
+def numbers_with(table, changes):
+    """The paper's numbers with changed cells in a table: {row label, tuple of labels or ``ALL``: {column: new value}}."""
     numbers = Numbers.from_paper()
     frame = numbers.tables[table].copy()
     label = frame.columns[0]
@@ -187,11 +187,11 @@ MOST_DATASETS = tuple(DATASETS[:7])
     ],
 )
 def test_different_numbers_give_a_different_verdict(claim, table, changes, verdict):
-    assert claims.judge(CLAIMS[claim], changed_tables(table, changes)).verdict == verdict
+    assert claims.judge(CLAIMS[claim], numbers_with(table, changes)).verdict == verdict
 
 
 def compared_with_frac(evaluation, **frac):
-    """Invented table 4: on each dataset, Clusterlets has .01 +- .01, 5 clusters and cohesion .8; FRAC the same or as given."""
+    """Invented table 4: Clusterlets has deviation .01 +- .01, size 5, cohesion .8; FRAC too, but for ``frac``."""
     ours = pd.DataFrame({"dataset": DATASETS, "method": "Clusterlets", "deviation_mean": 0.01, "deviation_std": 0.01})
     ours = ours.assign(size=5.0, cohesion=0.8, overlap=0.0)
     return Numbers({"table4_frac_vs_clusterlets": pd.concat([ours, ours.assign(method=evaluation, **frac)])})
@@ -230,7 +230,7 @@ def test_verdicts_on_claims_against_frac(claim, frac, verdict, evaluation):
     assert claims.judge(CLAIMS[f"{claim}_{other}"], numbers).verdict == INCONCLUSIVE
 
 
-def test_two_thirds_holds_and_a_half_is_not_more_than_half():
+def test_two_thirds_of_the_datasets_are_enough_and_half_of_them_are_not():
     scale = Scale(**reported.claims()["scales"]["generally"])
     verdicts = [grade(pd.Series([True] * n + [False] * (6 - n)), scale).verdict for n in (4, 3)]
     assert verdicts == [HOLDS, FAILS]
@@ -249,7 +249,7 @@ def few_runs():
 
 
 def changed_runs(where=None, **values):
-    """Synthetic runs. Where a query is true, columns are set to a value, or to a function of the rows."""
+    """Synthetic runs with columns set to a value, or a function of the rows, in rows for which the query ``where`` holds."""
     runs = few_runs().copy()
     rows = runs.index if where is None else runs.query(where).index
     for column, value in values.items():
@@ -332,23 +332,23 @@ def test_matchers_with_equal_ranks_are_not_separated():
 
 
 def test_both_verdicts_come_from_the_same_function(assessment):
-    # Our tables, passed off as the paper's, give the verdicts that they have as ours.
+    # Our tables get the same verdicts when they stand in for the paper's.
     ours_as_papers = Numbers(numbers_of(synthetic_runs()).tables)
-    on_single_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
-    verdicts = {name: claims.judge(claim, ours_as_papers).verdict for name, claim in on_single_tables.items()}
+    claims_on_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
+    verdicts = {name: claims.judge(claim, ours_as_papers).verdict for name, claim in claims_on_tables.items()}
     verdicts = {name: verdict for name, verdict in verdicts.items() if verdict != INCONCLUSIVE}
     assert len(verdicts) > 30
     assert verdicts == assessment.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
-@pytest.mark.parametrize(("n_datasets", "least"), [(6, "0.31"), (8, "0.078"), (9, "")])
+@pytest.mark.parametrize(("n_datasets", "smallest_p"), [(6, "0.31"), (8, "0.078"), (9, "")])
 @pytest.mark.parametrize("claim", ["c_against_gb_significant", "d_equivalent_to_balance"])
-def test_a_test_without_power_decides_nothing(claim, n_datasets, least):
+def test_a_test_without_power_decides_nothing(claim, n_datasets, smallest_p):
     runs = few_runs()
     finding = finding_on_runs(claim, runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
-    assert finding.verdict == (INCONCLUSIVE if least else IN_PART)
-    reason = f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {least} after Holm"
-    assert (reason in finding.statistic) == bool(least)
+    assert finding.verdict == (INCONCLUSIVE if smallest_p else IN_PART)
+    reason = f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {smallest_p} after Holm"
+    assert (reason in finding.statistic) == bool(smallest_p)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def controls_of(claim, runs, undivided_cohesion=None):
     return dict(part.split(": ", 1) for part in controls.split("; ")) if controls else {}
 
 
-def test_a_control_is_judged_by_its_own_runs_selected_by_the_same_rule():
+def test_a_controls_runs_are_selected_by_the_same_rule_as_ours():
     runs = changed_runs("method == 'random'", deviation_mean=higher_on(DATASETS[:4], 0.001, 0.2))
     controls = controls_of("high_fairness", runs)
     assert controls["random"] == "holds in part (6 of 10 datasets)" and "undivided data" not in controls
@@ -400,8 +400,8 @@ def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
     assert "undivided data: does not hold (0 of 10 datasets)" in assessment["larger_clusterings_nearest"]
     # With a single clustering there is nothing to choose.
     assert "undivided data" not in assessment["deviation_and_cohesion_jointly"]
-    with_few = assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"]
-    assert not with_few.str.contains("undivided").any()
+    on_five_datasets = assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"]
+    assert not on_five_datasets.str.contains("undivided").any()
 
 
 def test_a_control_is_ranked_among_our_methods():
@@ -420,10 +420,10 @@ def test_claims_are_inconclusive_on_too_few_of_the_papers_datasets():
     assert set(assessment["statistic_ours"]) == {"Only 5 of the paper's 11 datasets are among the runs."}
 
 
-def test_a_dataset_that_the_paper_lacks_changes_no_claim():
+def test_runs_on_a_dataset_that_is_not_in_the_paper_change_no_verdict():
     runs = synthetic_runs(seeds=2, ks=(5,))
-    own = synthetic_runs(("people",), seeds=2, ks=(5,)).assign(deviation_mean=0.9)
-    pd.testing.assert_frame_equal(assessed_claims(pd.concat([runs, own], ignore_index=True)), assessed_claims(runs))
+    other_runs = synthetic_runs(("people",), seeds=2, ks=(5,)).assign(deviation_mean=0.9)
+    pd.testing.assert_frame_equal(assessed_claims(pd.concat([runs, other_runs], ignore_index=True)), assessed_claims(runs))
 
 
 def test_claims_about_a_matcher_without_runs_are_inconclusive():

@@ -15,12 +15,13 @@ def compared_cells():
 
 
 def cell(compared_cells: pd.DataFrame, table: str, row: str, quantity: str) -> pd.Series:
+    """The cell of the table whose name begins with ``table``."""
     rows = compared_cells[compared_cells["table"].str.startswith(table) & (compared_cells["row"] == row)]
     (match,) = rows[rows["quantity"] == quantity].to_dict("records")
     return pd.Series(match)
 
 
-def is_of_entry(compared_cells: pd.DataFrame, entry: dict) -> pd.Series:
+def is_selected_by(compared_cells: pd.DataFrame, entry: dict) -> pd.Series:
     """For each compared cell, whether the entry selects it."""
     required = {column: values if isinstance(values, list) else [values] for column, values in entry["cells"].items()}
     return compared_cells[list(required)].isin(required).all(axis=1)
@@ -83,7 +84,7 @@ def test_a_missing_dataset_is_given_as_the_reason(compared_cells):
 
 
 @pytest.mark.parametrize(("n_datasets", "is_comparable"), [(1, False), (5, False), (6, True)])
-def test_averages_need_more_than_half_of_the_papers_datasets(n_datasets, is_comparable):
+def test_averages_are_compared_only_on_more_than_half_of_the_papers_datasets(n_datasets, is_comparable):
     compared_cells = compared_runs(synthetic_runs((*reported.datasets()[:n_datasets], "iris", "wine"), seeds=2, ks=(5, 10)))
     averages = compared_cells[compared_cells["table"].isin(["table1_matchers", "table5_correlations"])]
     averages = averages[~averages["matcher"].isin(["B-PB", "G-D-PB"])]
@@ -105,20 +106,20 @@ def test_missing_runs_are_given_as_the_reason():
         assert cell(compared_cells, table, row, "cohesion")["verdict"] == "not comparable"
 
 
-def test_datasets_that_the_paper_lacks_change_nothing(compared_cells):
+def test_datasets_that_are_not_in_the_paper_change_nothing(compared_cells):
     with_iris = compared_runs(pd.concat([synthetic_runs(), synthetic_runs(("iris",))], ignore_index=True))
     pd.testing.assert_frame_equal(with_iris, compared_cells)
 
 
-def test_without_the_papers_data_nothing_is_comparable():
+def test_without_the_papers_datasets_nothing_is_comparable():
     compared_cells = compared_runs(synthetic_runs(("iris", "wine"), seeds=1, ks=(2,)))
     assert set(compared_cells["verdict"]) == {"not comparable"}
     assert comparison.closer_reading(compared_cells) is None
 
 
 @pytest.mark.parametrize("entry", reported.explanations(), ids=lambda entry: "-".join(map(str, entry["cells"].values())))
-def test_every_explanation_matches_cells_and_is_given_only_to_those_that_differ(compared_cells, entry):
-    assert (is_of_entry(compared_cells, entry) & compared_cells["counted"]).any()
+def test_every_explanation_matches_cells_and_is_given_only_where_they_differ(compared_cells, entry):
+    assert (is_selected_by(compared_cells, entry) & compared_cells["counted"]).any()
     explained = compared_cells["reason"].str.contains(entry["explanation"], regex=False)
     assert set(compared_cells.loc[explained, "verdict"]) <= {"differs"}
 
@@ -130,9 +131,9 @@ def test_an_explanation_changes_no_verdict(monkeypatch, compared_cells):
 
 def test_every_entry_of_not_comparable_matches_cells_and_gives_a_reason(compared_cells):
     for entry in reported.not_comparable():
-        assert set(entry) - {"of_code"} == {"cells", "date", "reason"} and entry["date"] >= date(2026, 11, 21)
-        assert is_of_entry(compared_cells, entry).any()
-        cells_with_runs = compared_cells[is_of_entry(compared_cells, entry) & (compared_cells["dataset"] != "nbfi")]
+        assert set(entry) - {"of_code"} == {"cells", "date", "reason"} and entry["date"] >= date(2026, 11, 21)  # first commit
+        assert is_selected_by(compared_cells, entry).any()
+        cells_with_runs = compared_cells[is_selected_by(compared_cells, entry) & (compared_cells["dataset"] != "nbfi")]
         assert (cells_with_runs["verdict"] == "not comparable").all()
     assert cell(compared_cells, "table4", "adult FRAC", "cohesion")["reason"].startswith("0.680 is below")
     assert cell(compared_cells, "table2", "heloc", "cohesion")["verdict"] != "not comparable"

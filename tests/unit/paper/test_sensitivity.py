@@ -10,14 +10,14 @@ from clusterlets.paper import reported, sensitivity
 from clusterlets.paper.sensitivity import Choice, assess, to_markdown
 from clusterlets.report.figures import sensitivity as figure
 
-SCOPE = Choice("pinball_scope", "last", "cluster")
+CLUSTER_SCOPE = Choice("pinball_scope", "last", "cluster")
 SELECTION = ("selection", "configuration means")
 FAIR_OUTPUT = ("FRAC is scored", "fair")
 
 
-def run_of(dataset, matcher, seed, deviation, **further_columns):
+def run_of(dataset, matcher, seed, deviation, **columns):
     row = {"dataset": dataset, "matcher": matcher, "hops": 1, "seed": seed, "deviation_mean": deviation, "cohesion": 0.9}
-    return row | {"deviation_std": 0.0, "deviation_max": deviation} | further_columns
+    return row | {"deviation_std": 0.0, "deviation_max": deviation} | columns
 
 
 def small_runs():
@@ -47,17 +47,17 @@ def variant_runs():
 
 @pytest.fixture(scope="module")
 def assessment():
-    return assess(small_runs(), {SCOPE: variant_runs()})
+    return assess(small_runs(), {CLUSTER_SCOPE: variant_runs()})
 
 
 @pytest.fixture(scope="module")
 def full_assessment():
     runs = synthetic_runs()
-    return assess(runs, {SCOPE: runs})
+    return assess(runs, {CLUSTER_SCOPE: runs})
 
 
 def number(assessment, choice, table, row, quantity):
-    """The number with the usual choices, and the number with this choice."""
+    """The number in a cell of a table, with the usual choices and with this choice."""
     name, value = choice
     rows = assessment[
         (assessment["choice"] == name) & (assessment["taken"] == value) & assessment["table"].str.startswith(table)
@@ -68,16 +68,16 @@ def number(assessment, choice, table, row, quantity):
 
 
 def test_a_variants_numbers_are_listed_with_the_baseline(assessment):
-    cluster = ("pinball_scope", "cluster")
-    assert number(assessment, cluster, "table1", "D-PB", "deviation_mean") == (0.25, 0.125)
-    assert number(assessment, cluster, "table1", "G-B", "deviation_mean") == (0.115, 0.115)
-    assert number(assessment, cluster, "table1", "D-PB", "place") == (2, 2)
-    assert number(assessment, cluster, "table2", "all", "deviation_mean") == ((0.02 + 0.06) / 2, (0.02 + 0.06) / 2)
-    assert number(assessment, cluster, "table2", "G-B", "wins") == (2, 2)
+    choice = ("pinball_scope", "cluster")
+    assert number(assessment, choice, "table1", "D-PB", "deviation_mean") == (0.25, 0.125)
+    assert number(assessment, choice, "table1", "G-B", "deviation_mean") == (0.115, 0.115)
+    assert number(assessment, choice, "table1", "D-PB", "place") == (2, 2)
+    assert number(assessment, choice, "table2", "all", "deviation_mean") == ((0.02 + 0.06) / 2, (0.02 + 0.06) / 2)
+    assert number(assessment, choice, "table2", "G-B", "wins") == (2, 2)
     # credit's run with cohesion .99 is a limit case by its overlap of .7, but not by the variant's overlap of .35.
-    assert number(assessment, cluster, "table3", "all", "cohesion") == ((0.95 + 0.90) / 2, (0.95 + 0.99) / 2)
-    assert number(assessment, cluster, "table4", "all", "datasets_below_frac") == (1, 1)
-    assert number(assessment, cluster, "table4", "all", "ratio_to_frac") == (0.08 / 0.06, 0.08 / 0.06)
+    assert number(assessment, choice, "table3", "all", "cohesion") == ((0.95 + 0.90) / 2, (0.95 + 0.99) / 2)
+    assert number(assessment, choice, "table4", "all", "datasets_below_frac") == (1, 1)
+    assert number(assessment, choice, "table4", "all", "ratio_to_frac") == (0.08 / 0.06, 0.08 / 0.06)
 
 
 def test_configurations_can_be_chosen_by_their_means(assessment):
@@ -105,7 +105,7 @@ def test_the_papers_numbers_are_averaged_over_the_same_datasets(assessment):
     assert rows["table4_frac_vs_clusterlets", "all", "deviation_mean_frac"] == pytest.approx((0.135 + 0.205) / 2)
 
 
-def test_each_further_group_of_seeds_is_a_choice_and_together_they_give_the_range():
+def test_each_group_of_seeds_after_the_first_is_a_choice_and_all_groups_give_the_range():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=30, ks=(5,))
     assessment = assess(runs, {})
     seed_groups = assessment[assessment["choice"] == "seeds"]
@@ -129,14 +129,14 @@ def test_the_choice_of_blocks_changes_which_pairs_are_significant(full_assessmen
         assert (pairs[side] == pairs[side].round(6)).all()  # because the last digits of SciPy depend on the processor
 
 
-def test_the_text_says_what_was_not_run_and_marks_changes_above_the_noise_of_seeds():
+def test_the_text_names_missing_runs_and_marks_changes_above_the_noise_of_seeds():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=20, ks=(5,))
     without_variants = to_markdown(assess(runs[runs["seed"] < 10], {}))
     assert "no variants were run. `make extended`" in without_variants and "two groups of ten seeds or more" in without_variants
     changed = runs[runs["seed"] < 10].copy()
     is_d = changed["matcher"] == "D"
     changed.loc[is_d, "deviation_mean"] *= 2
-    text = to_markdown(assess(runs, {SCOPE: changed}))
+    text = to_markdown(assess(runs, {CLUSTER_SCOPE: changed}))
     assert "no variants" not in text and "two groups" not in text
     [line] = re.findall(r"^\| pinball_scope: cluster instead of last \| (.*) \|$", text, re.MULTILINE)
     usual_mean = runs[(runs["matcher"] == "D") & (runs["seed"] < 10)]["deviation_mean"].mean()
@@ -149,9 +149,9 @@ def test_the_text_says_what_its_numbers_cover(full_assessment):
     counts = assessment[(assessment["table"] == "verdicts") & (assessment["row"] == "all") & (assessment["taken"] == "fair")]
     baseline, varied = (counts.set_index("quantity")[numbers].astype(int) for numbers in ("baseline", "varied"))
     for label, numbers in (("usual choices", baseline), ("FRAC is scored: fair instead of nearest", varied)):
-        [shares] = re.findall(rf"^\| {label} \| .* \| ([^|]*) \| ([^|]*) \|$", text, re.MULTILINE)
+        [shares_of_verdicts] = re.findall(rf"^\| {label} \| .* \| ([^|]*) \| ([^|]*) \|$", text, re.MULTILINE)
         total = numbers[["reproduced", "undecided", "differs"]].sum()
-        for share, verdict in zip(shares, ("reproduced", "differs"), strict=True):
+        for share, verdict in zip(shares_of_verdicts, ("reproduced", "differs"), strict=True):
             assert share in (f"{numbers[verdict]} of {total}", f"= of {total}")
     sentence = 'In the row "the paper", table 1 is over all of its 11 datasets, tables 2 to 4 over the 10 here.'
     assert sentence in text and list(sensitivity.headlines(assessment)["title"].unique()) == list(sensitivity.HEADLINES)
@@ -160,11 +160,11 @@ def test_the_text_says_what_its_numbers_cover(full_assessment):
 
 
 def test_without_the_papers_datasets_nothing_is_compared_with_the_paper():
-    own = synthetic_runs(("iris", "wine"), ks=(2, 5))
-    assessment = assess(own, {})
+    other_runs = synthetic_runs(("iris", "wine"), ks=(2, 5))
+    assessment = assess(other_runs, {})
     assert assessment["reported"].isna().all() and "verdicts" not in set(assessment["table"])
     assert "| the paper | – |" in to_markdown(assessment)
-    with_pima = pd.concat([own, synthetic_runs(("pima",), ks=(2, 5))], ignore_index=True)
+    with_pima = pd.concat([other_runs, synthetic_runs(("pima",), ks=(2, 5))], ignore_index=True)
     pd.testing.assert_frame_equal(assess(with_pima, {}), assess(synthetic_runs(("pima",), ks=(2, 5)), {}))
 
 

@@ -17,7 +17,7 @@ def our_tables():
     return tables.make(synthetic_runs(seeds=10))
 
 
-def test_table_1_averages_the_ok_runs_of_each_matcher_and_counts_the_dropped_ones():
+def test_table_1_averages_the_ok_runs_of_each_matcher_and_counts_the_dropped_runs():
     runs = some_runs(
         {"matcher": "D", "deviation_mean": 0.1, "n_clusters": 2},
         {"matcher": "D", "deviation_mean": 0.3, "n_clusters": 4},
@@ -49,7 +49,7 @@ def test_table_2_shows_the_best_run_and_counts_the_candidates_and_excluded_runs(
     assert pd.isna(table.loc["adult", "matcher"]) and table.loc["adult", "limit_cases"] == 1
 
 
-def test_runs_are_chosen_by_their_own_value_and_configurations_by_the_mean_over_seeds():
+def test_single_runs_are_chosen_by_value_and_configurations_by_the_mean_over_seeds():
     lucky = [{"hops": 1, "seed": 0, "deviation_mean": 0.00}, {"hops": 1, "seed": 1, "deviation_mean": 0.30}]
     steady = [{"hops": 2, "seed": 0, "deviation_mean": 0.10}, {"hops": 2, "seed": 1, "deviation_mean": 0.12}]
     runs = some_runs(*lucky, *steady).astype({"omega": float})
@@ -93,9 +93,9 @@ def test_the_tables_have_all_columns_of_the_paper(our_tables):
         assert set(reported.table(name).columns) <= set(our_tables[name].frame.columns)
 
 
-def test_only_the_first_ten_seeds_enter_a_table(our_tables):
-    of_twenty_seeds = tables.make(synthetic_runs(seeds=20), ["table1_matchers"])["table1_matchers"]
-    pd.testing.assert_frame_equal(of_twenty_seeds.frame, our_tables["table1_matchers"].frame)
+def test_a_table_uses_only_the_first_ten_seeds(our_tables):
+    from_twenty_seeds = tables.make(synthetic_runs(seeds=20), ["table1_matchers"])["table1_matchers"]
+    pd.testing.assert_frame_equal(from_twenty_seeds.frame, our_tables["table1_matchers"].frame)
 
 
 def test_markup_characters_are_escaped_in_latex_and_markdown():
@@ -118,7 +118,7 @@ def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(our_tab
         assert text.isascii()
 
 
-def test_latex_rows_of_a_dataset_share_one_cell(our_tables):
+def test_latex_rows_of_a_dataset_share_the_cell_with_its_name(our_tables):
     table_4 = tables.to_latex(our_tables["table4_frac_vs_clusterlets"])
     assert table_4.count(r"\multirow{3}{*}") == 10 and r"\multirow{3}{*}{heart\_failure} & Clusterlets & G-B" in table_4
 
@@ -130,7 +130,7 @@ def test_latex_headings_name_the_quantities(our_tables):
 def test_markdown_is_a_pipe_table_with_a_dash_for_a_missing_value(our_tables):
     lines = tables.to_markdown(our_tables["table4_frac_vs_clusterlets"]).splitlines()
     rows = [line for line in lines if line.startswith("|")]
-    # Two lines of heading, and three methods on each of ten datasets.
+    # Two lines of heading, and three methods on each of ten datasets, in 12 columns.
     assert len(rows) == 2 + 30 and {row.count("|") for row in rows} == {13}
     assert any("| FRAC (fair) | – |" in row for row in rows)
     assert lines[-1].endswith("left out for their status: 4 no_valid_partition.")

@@ -1,4 +1,4 @@
-"""The verdict on the paper's numbers, for results by hand and for right and wrong copies of the paper."""
+"""The verdict on the paper's numbers: cases computed by hand, and perfect and wrong copies of the paper."""
 
 from itertools import combinations
 
@@ -13,15 +13,16 @@ from synthetic_runs import compared_runs, some_runs, synthetic_runs
 from clusterlets.paper import averages, best_runs, cells, comparison, controls, reported, tables, verdict
 from clusterlets.paper.prediction import Forecast, Numbers, Options, closeness_limit, last_digit, student
 
-SMALL = ("pima", "credit", "magic")
+DATASETS = ("pima", "credit", "magic")
 
 
 @pytest.fixture(scope="module")
 def runs():
-    return synthetic_runs(SMALL, seeds=4, ks=(5, 10))
+    return synthetic_runs(DATASETS, seeds=4, ks=(5, 10))
 
 
 def one_atom(value=0.5, width=0.01):
+    """A distribution with a single centre."""
     return Numbers(np.array([value]), np.ones(1), width)
 
 
@@ -42,7 +43,7 @@ def test_the_tail_and_probability_of_a_number_agree_with_results_computed_by_han
     assert one_atom(4.0, 0.0).probability("4") == pytest.approx(2 * stats.t.cdf(2, 3) - 1)
 
 
-def test_the_tail_of_an_option_sums_the_probabilities_up_to_its_own():
+def test_the_tail_of_an_option_sums_the_probabilities_that_do_not_exceed_its_probability():
     options = Options({"G-B": 0.6, "C": 0.3, "D-PB": 0.1})
     assert [options.tail(name) for name in ("G-B", "C", "D-PB")] == pytest.approx([1, 0.4, 0.1])
 
@@ -60,20 +61,20 @@ def test_students_distribution_equals_that_of_scipy():
 
 @given(st.floats(0.001, 0.2), st.integers(0, 40))
 def test_a_number_further_away_is_never_judged_better(width, distance):
-    order = {name: position for position, name in enumerate((verdict.REPRODUCED, verdict.UNDECIDED, verdict.DIFFERS))}
-    others = tuple(one_atom(value) for value in (0.1, 0.9))
-    forecasts = {("t", "r", "correlation"): Forecast("correlation", one_atom(0.5, width), (others,))}
-    printed = pd.DataFrame({"table": "t", "row": "r", "quantity": "correlation", "reported": ["0.50", "0.50"]})
-    printed["reported"] = [f"{0.5 + step / 100:.2f}" for step in (distance, distance + 1)]
+    verdict_ranks = {name: position for position, name in enumerate((verdict.REPRODUCED, verdict.UNDECIDED, verdict.DIFFERS))}
+    alternatives = tuple(one_atom(value) for value in (0.1, 0.9))
+    forecasts = {("t", "r", "correlation"): Forecast("correlation", one_atom(0.5, width), (alternatives,))}
+    reported_numbers = [f"{0.5 + step / 100:.2f}" for step in (distance, distance + 1)]
+    printed = pd.DataFrame({"table": "t", "row": "r", "quantity": "correlation", "reported": reported_numbers})
     judged = verdict.judge(printed, forecasts)
     assert judged["tail"].is_monotonic_decreasing
-    nearer, further = judged["verdict"].map(order)
+    nearer, further = judged["verdict"].map(verdict_ranks)
     assert nearer <= further or judged["evidence"].iloc[1] > judged["evidence"].iloc[0]
 
 
 def test_verdicts_on_numbers_agree_with_results_computed_by_hand():
-    own, other = Options({"a": 0.9, "b": 0.06, "c": 0.04}), Options({"a": 0.1, "b": 0.1, "c": 0.8})
-    forecasts = {("t", "r", "matcher"): Forecast("matcher", own, ((other,), (Options(dict.fromkeys("abc", 1 / 3)),)))}
+    ours, alternative = Options({"a": 0.9, "b": 0.06, "c": 0.04}), Options({"a": 0.1, "b": 0.1, "c": 0.8})
+    forecasts = {("t", "r", "matcher"): Forecast("matcher", ours, ((alternative,), (Options(dict.fromkeys("abc", 1 / 3)),)))}
     printed = pd.DataFrame({"table": "t", "row": ["r"] * 3 + ["none"], "quantity": "matcher", "reported": list("abca")})
     judged = verdict.judge(printed, forecasts)
     assert judged["evidence"].tolist()[:3] == pytest.approx(
@@ -81,7 +82,7 @@ def test_verdicts_on_numbers_agree_with_results_computed_by_hand():
     )
     assert judged["tail"].tolist()[:3] == pytest.approx([1, 0.1, 0.04])
     assert judged["verdict"].tolist() == ["undecided", "undecided", "differs", "undecided"]
-    forecasts = {("t", "r", "matcher"): Forecast("matcher", own, ((other,),))}
+    forecasts = {("t", "r", "matcher"): Forecast("matcher", ours, ((alternative,),))}
     assert verdict.judge(printed[:1], forecasts)["verdict"].tolist() == ["reproduced"]
 
 
@@ -98,51 +99,51 @@ def test_verdicts_on_rows_columns_and_tables_agree_with_results_computed_by_hand
     groups = verdict.judge_groups(judged).set_index(["kind", "table", "name"])
     assert groups.loc[("row", "table3", "a"), "evidence"] == pytest.approx(3)
     assert groups.loc[("row", "table3", "a"), "verdict"] == "reproduced"
-    assert groups.loc[("row", "table3", "b"), ["least_tail", "verdict"]].tolist() == [0.04, "differs"]
+    assert groups.loc[("row", "table3", "b"), ["least_tail", "verdict"]].tolist() == [0.04, "differs"]  # 2 cells x 0.02
     assert groups.loc[("column", "table3", "size"), "cells"] == 2
-    assert groups.loc[("table", "table3", "table3"), ["least_tail", "verdict"]].tolist() == [0.08, "reproduced"]
+    assert groups.loc[("table", "table3", "table3"), ["least_tail", "verdict"]].tolist() == [0.08, "reproduced"]  # 4 x 0.02
     table2 = groups.loc[[("table", *["table2_best_by_deviation"] * 2)]]
     assert table2["verdict"].tolist() == ["undecided"]  # 1.5 times these numbers would pass as well
 
 
 def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_best(runs):
     numbers = best_runs.forecasts(runs)
-    for dataset in SMALL:
+    for dataset in DATASETS:
         winners = []
         for half in combinations(range(4), 2):
             table = tables.make(runs[runs["seed"].isin(half)], ["table3_best_by_cohesion"])["table3_best_by_cohesion"].frame
             winners.append(float(table.set_index("dataset").loc[dataset, "deviation_mean"]))
-        own = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
+        mixture = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
         expected = {value: winners.count(value) / len(winners) for value in set(winners)}
-        assert {atom: pytest.approx(weight) for atom, weight in zip(own.atoms, own.weights, strict=True)} == expected
+        assert {atom: pytest.approx(weight) for atom, weight in zip(mixture.atoms, mixture.weights, strict=True)} == expected
 
 
 def test_values_of_the_quantity_that_selects_a_run_are_reflected_at_our_best(runs):
-    """So the forecast allows for a best run of the paper that beats ours."""
-    own = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
-    half = len(own.atoms) // 2
-    assert own.atoms[half:] == pytest.approx(2 * own.atoms[0] - own.atoms[:half]) and (own.atoms[:half] >= own.atoms[0]).all()
-    assert own.weights.sum() == pytest.approx(1)
+    """In this way the forecast allows for a best run of the paper that beats ours."""
+    mixture = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
+    atoms, half = mixture.atoms, len(mixture.atoms) // 2
+    assert atoms[half:] == pytest.approx(2 * atoms[0] - atoms[:half]) and (atoms[:half] >= atoms[0]).all()
+    assert mixture.weights.sum() == pytest.approx(1)
 
 
 def test_every_alternative_is_a_different_dataset_or_method(runs):
     forecasts = best_runs.forecasts(runs)
     forecast = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"]
     other_datasets, other_methods = forecast.alternatives
-    assert len(other_datasets) == len(SMALL) - 1
+    assert len(other_datasets) == len(DATASETS) - 1
     # C is not among them, because all its runs are limit cases.
     assert len(other_methods) == len(("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random"))
     assert not any(np.array_equal(forecast.own.atoms, other.atoms) for other in (*other_datasets, *other_methods))
 
 
 def test_averages_assume_that_a_missing_dataset_equals_one_of_ours(runs):
-    own = averages.forecasts(runs, len(SMALL) + 1)["table1_matchers", "C", "cohesion"].own
+    mixture = averages.forecasts(runs, len(DATASETS) + 1)["table1_matchers", "C", "cohesion"].own
     c_runs = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
     means = [pd.concat([c_runs, c_runs[c_runs["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
-    assert own.atoms == pytest.approx(means)
+    assert mixture.atoms == pytest.approx(means)
     means_without_a_seed = np.array([[c_runs[c_runs["seed"] != seed]["cohesion"].mean()] for seed in range(4)])
-    assert own.width**2 == pytest.approx(2 * averages.jackknife(means_without_a_seed)[0] + np.var(means))
-    complete = averages.forecasts(runs, len(SMALL))["table1_matchers", "C", "cohesion"].own
+    assert mixture.width**2 == pytest.approx(2 * averages.jackknife(means_without_a_seed)[0] + np.var(means))
+    complete = averages.forecasts(runs, len(DATASETS))["table1_matchers", "C", "cohesion"].own
     assert complete.atoms == pytest.approx([c_runs["cohesion"].mean()])
 
 
@@ -153,12 +154,12 @@ def test_for_a_mean_the_jackknife_equals_the_squared_standard_error():
 
 
 @pytest.mark.parametrize("module", [averages, best_runs])
-def test_only_the_first_ten_seeds_enter_a_forecast(module):
+def test_a_forecast_uses_only_the_first_ten_seeds(module):
     runs = synthetic_runs(("pima", "credit"), seeds=12, ks=(5,))
-    of_twelve, of_ten = module.forecasts(runs), module.forecasts(runs[runs["seed"] < 10])
-    assert of_twelve.keys() == of_ten.keys() and of_ten
-    for key, forecast in of_twelve.items():
-        assert forecast.own.probability("1") == of_ten[key].own.probability("1")
+    from_twelve_seeds, from_ten_seeds = module.forecasts(runs), module.forecasts(runs[runs["seed"] < 10])
+    assert from_twelve_seeds.keys() == from_ten_seeds.keys() and from_ten_seeds
+    for key, forecast in from_twelve_seeds.items():
+        assert forecast.own.probability("1") == from_ten_seeds[key].own.probability("1")
 
 
 @pytest.mark.parametrize("module", [averages, best_runs])
@@ -185,7 +186,7 @@ def test_the_note_on_an_average_says_whether_the_missing_dataset_can_explain_it(
     cell = {"table": "table1_matchers", "row": "G-B", "quantity": "deviation_mean", "reported": printed, "tail": 0.5}
     (text,) = averages.needed_of_missing(runs, pd.DataFrame([cell]))
     assert conclusion in text
-    low, high = float(text.split()[7]), float(text.split()[9].rstrip(","))  # of the values of nbfi that would explain it
+    low, high = float(text.split()[7]), float(text.split()[9].rstrip(","))  # the range of values of nbfi that would explain it
     ours = [0.05 + 0.01 * index + 0.0001 for index in range(10)]
     assert low < high and (low + high) / 2 == pytest.approx(11 * float(printed) - sum(ours), abs=0.001)
     assert averages.needed_of_missing(runs[runs["dataset"] != "adult"], pd.DataFrame([cell])) == [""]
@@ -198,13 +199,14 @@ def twenty_seeds():
 
 @pytest.fixture(scope="module")
 def printed():
-    """The cells of the paper that count."""
+    """The paper's numbers that the comparison counts, without heloc."""
     compared = comparison.counted(compared_runs(synthetic_runs(seeds=2, ks=(5,))))
     return compared[~compared["dataset"].isin(["heloc"])]
 
 
 @pytest.fixture(scope="module")
 def measured(twenty_seeds, printed):
+    """The verdicts on copies of the tables of selected runs, by source of the copies and table."""
     selections = printed[printed["table"].isin(cells.SELECTIONS)]
     return controls.measure(twenty_seeds, selections).set_index(["source", "table"])
 

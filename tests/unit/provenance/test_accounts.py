@@ -39,8 +39,8 @@ def write_log(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0,
 
 
 def test_the_log_of_a_step_ends_with_its_cost_even_if_it_fails(tmp_path):
-    step = "measure-geometry --data no.npz --dataset no --base-seed 0 --output o.json"
-    command = [sys.executable, "-m", "clusterlets", *step.split()]
+    step_and_options = "measure-geometry --data no.npz --dataset no --base-seed 0 --output o.json"
+    command = [sys.executable, "-m", "clusterlets", *step_and_options.split()]
     settings = {"cwd": tmp_path, "env": {"PYTHONPATH": str(ROOT)}}
     process = subprocess.run(command, **settings, capture_output=True, text=True, check=False)
     assert process.returncode == 1 and process.stdout == ""
@@ -53,8 +53,8 @@ def test_the_log_of_a_step_ends_with_its_cost_even_if_it_fails(tmp_path):
     assert 10 < account["memory_mb"] < 1000
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux does a child inherit the peak")
-def test_peak_memory_does_not_include_that_of_the_parent_process():
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a child process inherit the peak")
+def test_peak_memory_leaves_out_the_parent_process():
     code = "from clusterlets.grid.measures import peak_memory; print(peak_memory())"
     parent_memory = bytearray(300_000_000)
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -87,7 +87,7 @@ def test_costs_are_added_up_by_step_over_several_folders_of_logs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "methods_it_serves"),
+    ("name", "methods_that_need_it"),
     [
         ("fetch_dataset/people", ["C", "D", "FRAC"]),
         ("prepare_user_table/people.city", ["C", "D", "FRAC"]),
@@ -106,14 +106,14 @@ def test_costs_are_added_up_by_step_over_several_folders_of_logs(tmp_path):
         ("score_method/iris/C/k5_omega0.25/seeds0-1", []),
     ],
 )
-def test_a_log_counts_if_and_only_if_a_method_of_the_grid_needs_its_output(tmp_path, name, methods_it_serves):
+def test_a_log_counts_only_if_a_method_of_the_grid_needs_the_output_of_its_job(tmp_path, name, methods_that_need_it):
     write_log(tmp_path, name)
     account = accounts.read([tmp_path], CONFIG)
-    assert (len(account.jobs), account.left_out["not of this grid"]) == ((1, 0) if methods_it_serves else (0, 1))
-    other_methods = [method for method in CONFIG["methods"] if method not in methods_it_serves]
+    assert (len(account.jobs), account.left_out["not of this grid"]) == ((1, 0) if methods_that_need_it else (0, 1))
+    other_methods = [method for method in CONFIG["methods"] if method not in methods_that_need_it]
     if other_methods:
-        other_grids = {"methods": other_methods, "grids": {method: CONFIG["grids"][method] for method in other_methods}}
-        assert accounts.read([tmp_path], CONFIG | other_grids).jobs == []
+        without_them = {"methods": other_methods, "grids": {method: CONFIG["grids"][method] for method in other_methods}}
+        assert accounts.read([tmp_path], CONFIG | without_them).jobs == []
 
 
 def test_ignored_rules_and_logs_without_an_account_are_left_out(tmp_path):
@@ -169,7 +169,7 @@ def test_the_source_is_the_commit_of_the_checkout_marked_dirty_after_a_change(tm
     assert environment.source(tmp_path) == {"commit": commit, "dirty": False}
     (tmp_path / "file").write_text("b")
     assert environment.source(tmp_path) == {"commit": commit, "dirty": True}
-    # The commit describes the whole checkout, and no folder inside it.
+    # The commit describes the whole checkout, not a folder inside it.
     (tmp_path / "inside").mkdir()
     assert environment.source(tmp_path / "inside") is None
 
@@ -183,7 +183,7 @@ def test_the_source_is_the_commit_of_the_checkout_marked_dirty_after_a_change(tm
         (None, platform.processor() or platform.machine()),
     ],
 )
-def test_the_processor_is_named_as_in_cpuinfo_or_else_as_python_names_it(tmp_path, text, name):
+def test_the_name_of_the_processor_comes_from_cpuinfo_or_else_from_python(tmp_path, text, name):
     cpuinfo = tmp_path / "cpuinfo"
     if text is not None:
         cpuinfo.write_text(text)

@@ -39,13 +39,13 @@ def test_a_step_with_a_version_that_is_not_locked_is_refused_before_it_runs(geom
     assert "make environment" in error and "Traceback" not in error
 
 
-def test_a_wrong_version_imported_during_the_step_is_refused_too(geometry_step, monkeypatch, capsys):
+def test_a_wrong_version_that_the_step_itself_imports_is_refused_too(geometry_step, monkeypatch, capsys):
     arguments, _ = geometry_step
 
-    def import_more(data: str, dataset: str, base_seed: int, output: str):
+    def import_wrong_version(data: str, dataset: str, base_seed: int, output: str):
         monkeypatch.setattr(np, "__version__", "1.26.0")
 
-    monkeypatch.setattr(geometry, "measure_geometry", import_more)
+    monkeypatch.setattr(geometry, "measure_geometry", import_wrong_version)
     assert command_line.main(arguments) == 1 and "numpy 1.26.0" in capsys.readouterr().err
 
 
@@ -79,4 +79,4 @@ def test_every_library_has_a_module_and_all_wrong_versions_are_named(tmp_path):
     libraries.check_versions(versions)
     with pytest.raises(ClusterletsError, match=r"scipy 1 \(from .*, jinja2 2 \(from .* instead of \d"):
         libraries.check_versions({**versions, "scipy": "1", "jinja2": "2"})
-    libraries.check_versions({"numpy": "1"}, lock=tmp_path / "none")
+    libraries.check_versions({"numpy": "1"}, lock=tmp_path / "none")  # without a lock, every version passes

@@ -14,7 +14,7 @@ from clusterlets.report.drawing.style import empty_figure, save, single_panel
 from clusterlets.report.figures import SECTIONS, Declaration, declarations, images_of
 from clusterlets.report.standings import Standings
 
-VALID = """
+VALID_SOURCE = """
 FIGURES = [
     Declaration(name="mine", title="Mine", caption="All.", reads=("runs.csv",), sections=("report.html#figures",)),
 ]
@@ -22,34 +22,34 @@ FIGURES = [
 FAULTS = {
     "no declaration": ("", "declares no figure"),
     "an empty list": ("FIGURES = []", "declares no figure"),
-    "no caption": (VALID.replace('caption="All.", ', ""), "caption"),
-    "an unknown argument": (VALID.replace("title=", "heading="), "heading"),
-    "not a literal": (VALID.replace('"All."', "caption()"), "literal"),
-    "a section that no page has": (VALID.replace("#figures", "#pictures"), "report.html#pictures"),
-    "no section": (VALID.replace('("report.html#figures",)', "()"), "sections"),
-    "nothing to read": (VALID.replace('("runs.csv",)', "()"), "reads"),
+    "no caption": (VALID_SOURCE.replace('caption="All.", ', ""), "caption"),
+    "an unknown argument": (VALID_SOURCE.replace("title=", "heading="), "heading"),
+    "not a literal": (VALID_SOURCE.replace('"All."', "caption()"), "literal"),
+    "a section that no page has": (VALID_SOURCE.replace("#figures", "#pictures"), "report.html#pictures"),
+    "no section": (VALID_SOURCE.replace('("report.html#figures",)', "()"), "sections"),
+    "nothing to read": (VALID_SOURCE.replace('("runs.csv",)', "()"), "reads"),
 }
 
 
 @pytest.mark.parametrize(("reads", "folder"), [("runs.csv", "figures"), ("accounts/steps.csv", "accounts")])
 def test_a_declaration_is_read_without_importing_its_file(reads, folder, tmp_path):
-    (tmp_path / "one.py").write_text(f"raise SystemExit\n{VALID.replace('runs.csv', reads)}")
+    (tmp_path / "one.py").write_text(f"raise SystemExit\n{VALID_SOURCE.replace('runs.csv', reads)}")
     (figure,) = declarations(tmp_path)
     assert (figure.name, figure.module) == ("mine", "one")
     assert figure.files("pdf", "png") == [f"{folder}/mine.pdf", f"{folder}/mine.png"]
 
 
 @pytest.mark.parametrize(("source", "reason"), FAULTS.values(), ids=FAULTS)
-def test_a_faulty_declaration_is_refused_by_an_error_that_names_its_file(source, reason, tmp_path):
+def test_a_faulty_declaration_is_refused_and_the_error_names_the_file(source, reason, tmp_path):
     (tmp_path / "faulty.py").write_text(source)
-    with pytest.raises(ClusterletsError, match=r"faulty\.py") as refused:
+    with pytest.raises(ClusterletsError, match=r"faulty\.py") as error:
         declarations(tmp_path)
-    assert reason in str(refused.value)
+    assert reason in str(error.value)
 
 
 def test_a_name_that_two_files_declare_is_refused(tmp_path):
     for name in ("one", "two"):
-        (tmp_path / f"{name}.py").write_text(VALID)
+        (tmp_path / f"{name}.py").write_text(VALID_SOURCE)
     with pytest.raises(ClusterletsError, match="mine: one.py and two.py"):
         declarations(tmp_path)
 
@@ -99,6 +99,6 @@ def test_an_unchanged_caption_is_not_rewritten(tmp_path):
         ("mine/claims.md", "captions/claims.rst", "Claims", "claims", "Markdown"),
     ],
 )
-def test_a_result_has_a_caption_category_and_labels_in_snakemakes_report(path, caption, category, result, file_format):
+def test_snakemakes_report_gets_a_caption_a_category_and_labels_for_each_result(path, caption, category, result, file_format):
     expected = {"caption": caption, "category": category, "labels": {"result": result, "format": file_format}}
     assert captions.report_arguments(path, "mine", "captions") == expected
