@@ -188,8 +188,8 @@ class Coreset(_AssigningMethod):
     n_init : int, default=1
         Starts on the sample. A whole number from 1 to 10,000.
     min_cluster_size : int, default=1
-        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
-        limit from the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the
+        table's by more than L. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -395,8 +395,8 @@ class FairFlow(_AssigningMethod):
         In place of delta, for two groups: in every cluster, the least ratio of the rarer group's instances to the
         other's, up to whole instances. At most the ratio in the table. A number from 0 to 1 or null.
     min_cluster_size : int, default=1
-        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
-        limit from the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the
+        table's by more than L. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -521,8 +521,8 @@ class FairLP(_AssigningMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     min_cluster_size : int, default=1
-        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
-        limit from the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the
+        table's by more than L. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -590,8 +590,8 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
         Number of starts; each also tries a few other centres. A whole number from 1 to 10,000.
     shares : Mapping[str, object] or None, default=None
         In place of max_deviation: least and largest share of groups in every cluster, such as {"f": [0.3, 0.6]}; with
-        several sensitive columns a mapping of columns to these. A mapping of groups to pairs of a least and a largest
-        share from 0 to 1 or null.
+        several sensitive columns, a mapping of columns to such mappings. A mapping of groups to pairs of a least and
+        a largest share from 0 to 1 or null.
     min_ratio : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None
         In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this fraction of
         their ratio in the table; 0.8 is the four-fifths rule. A number from 0 to 1, or a mapping with one for each

@@ -17,7 +17,11 @@ from clusterlets.paper.claims.numbers import Numbers, align
 
 
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
-    """Whether a filter changes the selected run on over half of the datasets, and more often than another; in part: on any."""
+    """Whether a filter changes the selected run on over half of the datasets, and more often than another filter.
+
+    In part: it changes the run on any dataset. ``filtered``, ``without`` and ``without_other`` are the rules with both filters,
+    without this one, and without the other.
+    """
     counts = []
     for unfiltered in (without, without_other):
         with_filter, without_filter = align(numbers, filtered, unfiltered)
