@@ -153,7 +153,7 @@ class Antidote(_NamedMethod):
     -----
     Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021.
     See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so it is limited to
-    2,000 rows. It promises no fairness: if the groups are far apart, a few points change little.
+    2,000 rows. The method promises no fairness: if the groups are far apart, a few points change little.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class Antidote(_NamedMethod):
     ) -> None: ...
 
 class Coreset(_AssigningMethod):
-    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
+    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to the sample's centres.
 
     Parameters
     ----------
@@ -250,9 +250,9 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1 /
-        n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x
-        or balanced.
+        Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1
+        / n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as
+        0.95x or balanced.
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
@@ -321,9 +321,9 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1 /
-        n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x
-        or balanced.
+        Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1
+        / n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as
+        0.95x or balanced.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None

@@ -7,15 +7,15 @@ class Antidote(Method):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
     See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so it is limited to
-    2,000 rows. It promises no fairness: if the groups are far apart, a few points change little.
+    2,000 rows. The method promises no fairness: if the groups are far apart, a few points change little.
     """
 
     name = "antidote"
     label = "Antidote"
     citation = "Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021"
     guarantee = (
-        "its least balanced cluster is no worse than that of the best of ten plain runs, or its clusters are better balanced "
-        "on average; often hardly fairer"
+        "the least balance of a cluster is no lower than in the best of ten plain runs, or the mean balance is higher; "
+        "often hardly fairer"
     )
     cost = "300 runs of k-means"
     parameters = {

@@ -5,7 +5,7 @@ from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE
 
 
 class Coreset(Method):
-    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
+    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to the sample's centres.
 
     See :mod:`clusterlets.algorithms.coreset`.
     """

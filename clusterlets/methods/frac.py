@@ -52,7 +52,7 @@ class FRAC(Method):
             also=["balanced"],
             ladder=["0.9x", "0.95x", "0.98x", "balanced"],
             bound=PARTS,
-            meaning="Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced "
+            meaning="Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced "
             "means 1 / n_clusters, and 0.95x means 0.95 / n_clusters.",
         ),
         "init": Choice(("random", "k-means++"), meaning="First centres."),

@@ -198,7 +198,7 @@ _NO_VARIANTS = (
     "Choices that need additional runs are missing, because no variants were run. `make extended` runs them, and forty more "
     "seeds (workflow/configs/extended.yaml)."
 )
-_NO_GROUPS = "Without at least two groups of ten seeds, nothing shows how much of this is noise (`make extended`)."
+_NO_GROUPS = "It takes two groups of ten seeds or more to show how much of this is noise (`make extended`)."
 
 
 def headlines(assessed: pd.DataFrame) -> pd.DataFrame:

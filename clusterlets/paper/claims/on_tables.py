@@ -17,7 +17,7 @@ from clusterlets.analysis.descriptive import std
 from clusterlets.paper import reported
 from clusterlets.paper.claims.findings import (
     HOLDS,
-    LAST_BIT,
+    ROUNDING_ERROR,
     Finding,
     Scale,
     Undecided,
@@ -47,7 +47,9 @@ def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -
     In part: the deviation of ``of`` is larger by another factor.
     """
     quotient = _quotient(numbers.matcher(of)["deviation_mean"], numbers.matcher(to)["deviation_mean"])
-    return grade_in_two_steps(abs(quotient / factor - 1) <= tolerance + LAST_BIT, quotient > 1, f"{of} / {to} = {quotient:.2f}")
+    return grade_in_two_steps(
+        abs(quotient / factor - 1) <= tolerance + ROUNDING_ERROR, quotient > 1, f"{of} / {to} = {quotient:.2f}"
+    )
 
 
 def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: float) -> Finding:
@@ -59,7 +61,7 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
     paper that we lack could do the same.
     """
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
-    near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
+    near = (percentages - pd.Series(spreads)).abs() <= tolerance + ROUNDING_ERROR
     statistic = ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads)
     recomputed = {name: _spreads_without_a_dataset(numbers, name) for name in spreads} if numbers.runs is not None else {}
     if any((values - percentages[name]).abs().max() > tolerance for name, values in recomputed.items()):
@@ -145,8 +147,8 @@ def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Ma
 def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
     """Whether each value is within its bound: rows x bounded columns."""
     return pd.DataFrame(
-        {name: rows[name] >= bound - LAST_BIT for name, bound in at_least.items()}
-        | {name: rows[name] <= bound + LAST_BIT for name, bound in at_most.items()}
+        {name: rows[name] >= bound - ROUNDING_ERROR for name, bound in at_least.items()}
+        | {name: rows[name] <= bound + ROUNDING_ERROR for name, bound in at_most.items()}
     )
 
 
@@ -173,7 +175,7 @@ def higher(
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     is_higher, remark = first_values > second_values, ""
     if below or factor != 1:
-        is_higher = first_values >= factor * second_values - below - LAST_BIT
+        is_higher = first_values >= factor * second_values - below - ROUNDING_ERROR
         remark = f"; {second} is higher on {int((second_values > first_values).sum())} of {len(first_values)}"
     finding = grade(is_higher, scale, _format_pairs(first_values, second_values))
     return Finding(
@@ -238,7 +240,7 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_da
     """Whether the first rule's mean deviation is ``factor`` times lower on ``min_datasets`` datasets; in part: on any one."""
     first_rows, second_rows = align(numbers, first, second)
     ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
-    is_lower = ratios >= factor - LAST_BIT
+    is_lower = ratios >= factor - ROUNDING_ERROR
     # The ratio to a printed zero is infinite. The true value is at most half a digit, which bounds the true ratio from below.
     lower_bounds = (second_rows["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
     large_ratios = ", ".join(

@@ -11,7 +11,7 @@ from scipy import stats
 from synthetic_runs import compared_runs, some_runs, synthetic_runs
 
 from clusterlets.paper import averages, best_runs, cells, comparison, controls, reported, tables, verdict
-from clusterlets.paper.prediction import Forecast, Numbers, Options, closeness_limit, last_digit, student
+from clusterlets.paper.prediction import Forecast, Numbers, Options, closeness_limit, last_digit_unit, student_cdf
 
 SMALL = ("pima", "credit", "magic")
 
@@ -48,14 +48,14 @@ def test_the_tail_of_an_option_sums_the_probabilities_up_to_its_own():
 
 
 def test_the_last_digit_and_the_closeness_limit_agree_with_results_computed_by_hand():
-    assert [last_digit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
+    assert [last_digit_unit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
     assert closeness_limit("deviation_mean", 0.001) == 0.005
     assert closeness_limit("deviation_max_std", 0.2) == pytest.approx(0.08)
 
 
 def test_students_distribution_equals_that_of_scipy():
     values = np.linspace(-20, 20, 81)
-    assert student(values) == pytest.approx(stats.t.cdf(values, 3), abs=1e-15)
+    assert student_cdf(values) == pytest.approx(stats.t.cdf(values, 3), abs=1e-15)
 
 
 @given(st.floats(0.001, 0.2), st.integers(0, 40))
@@ -112,14 +112,14 @@ def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_
         for half in combinations(range(4), 2):
             table = tables.make(runs[runs["seed"].isin(half)], ["table3_best_by_cohesion"])["table3_best_by_cohesion"].frame
             winners.append(float(table.set_index("dataset").loc[dataset, "deviation_mean"]))
-        own = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
+        own = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].prediction
         expected = {value: winners.count(value) / len(winners) for value in set(winners)}
         assert {atom: pytest.approx(weight) for atom, weight in zip(own.atoms, own.weights, strict=True)} == expected
 
 
 def test_values_of_the_quantity_that_selects_a_run_are_reflected_at_our_best(runs):
     """So the forecast allows for a best run of the paper that beats ours."""
-    own = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
+    own = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].prediction
     half = len(own.atoms) // 2
     assert own.atoms[half:] == pytest.approx(2 * own.atoms[0] - own.atoms[:half]) and (own.atoms[:half] >= own.atoms[0]).all()
     assert own.weights.sum() == pytest.approx(1)
@@ -132,17 +132,17 @@ def test_every_alternative_is_a_different_dataset_or_method(runs):
     assert len(other_datasets) == len(SMALL) - 1
     # C is not among them, because all its runs are limit cases.
     assert len(other_methods) == len(("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random"))
-    assert not any(np.array_equal(forecast.own.atoms, other.atoms) for other in (*other_datasets, *other_methods))
+    assert not any(np.array_equal(forecast.prediction.atoms, other.atoms) for other in (*other_datasets, *other_methods))
 
 
 def test_averages_assume_that_a_missing_dataset_equals_one_of_ours(runs):
-    own = averages.forecasts(runs, len(SMALL) + 1)["table1_matchers", "C", "cohesion"].own
+    own = averages.forecasts(runs, len(SMALL) + 1)["table1_matchers", "C", "cohesion"].prediction
     c_runs = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
     means = [pd.concat([c_runs, c_runs[c_runs["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
     assert own.atoms == pytest.approx(means)
     means_without_a_seed = np.array([[c_runs[c_runs["seed"] != seed]["cohesion"].mean()] for seed in range(4)])
     assert own.width**2 == pytest.approx(2 * averages.jackknife(means_without_a_seed)[0] + np.var(means))
-    complete = averages.forecasts(runs, len(SMALL))["table1_matchers", "C", "cohesion"].own
+    complete = averages.forecasts(runs, len(SMALL))["table1_matchers", "C", "cohesion"].prediction
     assert complete.atoms == pytest.approx([c_runs["cohesion"].mean()])
 
 
@@ -158,7 +158,7 @@ def test_only_the_first_ten_seeds_enter_a_forecast(module):
     of_twelve, of_ten = module.forecasts(runs), module.forecasts(runs[runs["seed"] < 10])
     assert of_twelve.keys() == of_ten.keys() and of_ten
     for key, forecast in of_twelve.items():
-        assert forecast.own.probability("1") == of_ten[key].own.probability("1")
+        assert forecast.prediction.probability("1") == of_ten[key].prediction.probability("1")
 
 
 @pytest.mark.parametrize("module", [averages, best_runs])
@@ -183,12 +183,12 @@ def test_the_note_on_an_average_says_whether_the_missing_dataset_can_explain_it(
     ]
     runs = some_runs(*changes)
     cell = {"table": "table1_matchers", "row": "G-B", "quantity": "deviation_mean", "reported": printed, "tail": 0.5}
-    (text,) = averages.needed_of_missing(runs, pd.DataFrame([cell]))
+    (text,) = averages.describe_needed_values(runs, pd.DataFrame([cell]))
     assert conclusion in text
     low, high = float(text.split()[7]), float(text.split()[9].rstrip(","))  # of the values of nbfi that would explain it
     ours = [0.05 + 0.01 * index + 0.0001 for index in range(10)]
     assert low < high and (low + high) / 2 == pytest.approx(11 * float(printed) - sum(ours), abs=0.001)
-    assert averages.needed_of_missing(runs[runs["dataset"] != "adult"], pd.DataFrame([cell])) == [""]
+    assert averages.describe_needed_values(runs[runs["dataset"] != "adult"], pd.DataFrame([cell])) == [""]
 
 
 @pytest.fixture(scope="module")
