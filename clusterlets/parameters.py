@@ -93,7 +93,7 @@ SIZE = Bound(
 VALUE_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))
 
 
-def one_form(value: Any) -> Any:
+def canonical_value(value: Any) -> Any:
     """Turn whole floats into integers, so that 1.0 and 1 are the same configuration. Other values stay as they are."""
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53  # larger floats are not exact
     return int(value) if is_whole else value
@@ -133,7 +133,7 @@ class Parameter:
 
     def __post_init__(self) -> None:
         for name in ("grid", "ladder"):
-            object.__setattr__(self, name, tuple(one_form(value) for value in getattr(self, name)))
+            object.__setattr__(self, name, tuple(canonical_value(value) for value in getattr(self, name)))
 
     @property
     def allowed(self) -> str:

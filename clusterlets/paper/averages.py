@@ -5,7 +5,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import cells, reported
-from clusterlets.paper.prediction import Forecast, Key, Numbers, last_digit_unit
+from clusterlets.paper.prediction import Forecast, Key, Mixture, last_digit_unit
 
 
 def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) -> dict[Key, Forecast]:
@@ -32,7 +32,7 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
     widths = np.sqrt(variance + atoms.var(axis=1))
     equal_weights = np.full(atoms.shape[1], 1 / atoms.shape[1])
     numbers = {
-        key: Numbers(centres, equal_weights, width)
+        key: Mixture(centres, equal_weights, width)
         for key, centres, width in zip(averages.index, atoms, widths, strict=True)
         if np.isfinite(centres).all() and np.isfinite(width)
     }

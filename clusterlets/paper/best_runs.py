@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import selection
-from clusterlets.paper.prediction import Forecast, Key, Numbers, Options, Prediction
+from clusterlets.paper.prediction import Forecast, Key, Mixture, Options, Prediction
 
 _QUANTITIES = ("size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap")
 _COLUMNS = ["dataset", "method", "matcher", "k", "hops", "omega", "seed", *_QUANTITIES]
@@ -83,14 +83,14 @@ def _rivals(method: str, ranked: pd.DataFrame, names: Iterable[str]) -> list[str
     return [name for name in names if name not in {method, "Clusterlets", *best_matchers}]
 
 
-def _predict_numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[str, Numbers]]:
+def _predict_numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[str, Mixture]]:
     """For each quantity, the prediction for the best run on each dataset.
 
     The width of a kernel is a spread over seeds. The square of the width is the mean of two variances: that of the dataset, and
     the square of the median spread over datasets. In the quantity ``by``, none of our runs is better than the best one, but the
     paper's run may be. So the values are also reflected at the best one.
     """
-    result: dict[str, dict[str, Numbers]] = {}
+    result: dict[str, dict[str, Mixture]] = {}
     for quantity in _QUANTITIES:
         is_relative = quantity == "size" or quantity.startswith("deviation")
         samples, spreads, scales = {}, {}, {}
@@ -104,7 +104,7 @@ def _predict_numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[st
             spreads[dataset] = float(np.sqrt((weights * np.square(atoms - mean)).sum()))
         median_spread = np.median([spreads[dataset] / scales[dataset] for dataset in samples]) if samples else 0.0
         variances = {name: (np.square(spreads[name]) + np.square(median_spread * scales[name])) / 2 for name in samples}
-        result[quantity] = {name: Numbers(*sample, float(np.sqrt(variances[name]))) for name, sample in samples.items()}
+        result[quantity] = {name: Mixture(*sample, float(np.sqrt(variances[name]))) for name, sample in samples.items()}
     return result
 
 

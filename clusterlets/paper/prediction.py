@@ -26,7 +26,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Mixture:
     """The distribution of a number: a mixture of Student-t kernels with three degrees of freedom.
 
     ``atoms`` (m,) are the centres, and ``weights`` (m,) add up to 1. The scale of the kernels is ``width``, but at least a
@@ -71,7 +71,7 @@ class Options:
         return sum(probability for probability in self.probabilities.values() if probability <= limit)
 
 
-Prediction = Numbers | Options
+Prediction = Mixture | Options
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Forecast:
         and down by :func:`closeness_limit`.
         """
         groups: list[tuple[Prediction, ...]] = list(self.alternatives)
-        if isinstance(self.prediction, Numbers):
+        if isinstance(self.prediction, Mixture):
             limit = closeness_limit(self.quantity, float(printed))
             groups.append(tuple(replace(self.prediction, atoms=self.prediction.atoms + shift) for shift in (limit, -limit)))
         mean_probability = np.mean([np.mean([member.probability(printed) for member in group]) for group in groups if group])

@@ -212,27 +212,27 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     # A number's rows, one for each choice, repeat the paper's number, the baseline and the range.
     number_rows = assessed.drop_duplicates(_KEY)
     headline_rows = headlines(number_rows).to_dict("records")
-    lines = {
+    cells_by_label = {
         "the paper": {row["title"]: _number(row, "reported") for row in headline_rows},
         "usual choices": _headline_cells(number_rows, "baseline"),
     }
     for choice, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
         cells = _headline_cells(rows, "varied")
         if cells:
-            lines["{0}: {2} instead of {1}".format(*choice)] = cells
+            cells_by_label["{0}: {2} instead of {1}".format(*choice)] = cells
     has_ranges = any(pd.notna(row["range_over_seeds"]) for row in headline_rows)
     if has_ranges:
-        lines["range over seeds"] = {row["title"]: _number(row, "range_over_seeds") for row in headline_rows}
+        cells_by_label["range over seeds"] = {row["title"]: _number(row, "range_over_seeds") for row in headline_rows}
     legend = (
         "Bold: further from the usual choices' number than ten other seeds move it (last row)." if has_ranges else _NO_GROUPS
     )
     variant_choices = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
     titles = [row["title"] for row in headline_rows]
-    rows_of_text = [[label, *(cells.get(title, "") for title in titles)] for label, cells in lines.items()]
+    rows_of_text = [[label, *(cells.get(title, "") for title in titles)] for label, cells in cells_by_label.items()]
     table = [["", *titles], ["---", *["---:"] * len(titles)], *rows_of_text]
     introduction = f"{_HOW_TO_READ}{_describe_basis_of_paper(assessed)}"
     parts = ["# Sensitivity analysis", introduction, legend, *([] if variant_choices else [_NO_VARIANTS])]
-    parts += ["\n".join(f"| {' | '.join(line)} |" for line in table), _describe_blocks(assessed)]
+    parts += ["\n".join(f"| {' | '.join(row)} |" for row in table), _describe_blocks(assessed)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -2,7 +2,8 @@
 
 Each function tests one kind of claim. It takes ``Numbers``, which may be the paper's or ours, and the parameters of the claim.
 It returns a ``Finding``, or raises ``Undecided`` if the numbers do not decide the claim. Its docstring gives the condition
-under which the claim holds and, after "in part:", a weaker one under which it holds in part.
+under which the claim holds and, after "in part:", a weaker one under which it holds in part. A rule is the name of a way to
+select one run of each dataset, see ``Numbers.selected_runs``.
 """
 
 from collections.abc import Collection

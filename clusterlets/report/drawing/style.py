@@ -143,7 +143,7 @@ def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) ->
     # A figure with fewer panels is narrower, but has room for a legend.
     width = WIDTH * max(columns, 2) / per_row if columns < per_row else WIDTH
     with plt.rc_context(GRID):
-        size = (width, 0.6 + height * rows)
+        size = (width, 0.6 + height * rows)  # 0.6 inches for labels and a legend
         figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for unused in axes.flat[number:]:
         unused.axis("off")

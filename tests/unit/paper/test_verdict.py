@@ -11,7 +11,7 @@ from scipy import stats
 from synthetic_runs import compared_runs, some_runs, synthetic_runs
 
 from clusterlets.paper import averages, best_runs, cells, comparison, controls, reported, tables, verdict
-from clusterlets.paper.prediction import Forecast, Numbers, Options, closeness_limit, last_digit_unit, student_cdf
+from clusterlets.paper.prediction import Forecast, Mixture, Options, closeness_limit, last_digit_unit, student_cdf
 
 SMALL = ("pima", "credit", "magic")
 
@@ -22,12 +22,12 @@ def runs():
 
 
 def one_atom(value=0.5, width=0.01):
-    return Numbers(np.array([value]), np.ones(1), width)
+    return Mixture(np.array([value]), np.ones(1), width)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.002, 0.3))
 def test_the_probabilities_of_all_printed_numbers_add_up_to_one(atoms, width):
-    numbers = Numbers(np.array(atoms), np.full(len(atoms), 1 / len(atoms)), width)
+    numbers = Mixture(np.array(atoms), np.full(len(atoms), 1 / len(atoms)), width)
     printed = [f"{tenths / 10:.1f}" for tenths in range(-50, 61)]
     assert sum(map(numbers.probability, printed)) == pytest.approx(1, abs=1e-3)
 
