@@ -52,7 +52,7 @@ class ClusterletClustering(_ClusterletClustering):
     equation : {"corrected", "printed"}, default="corrected"
         C: The objective with the paper's misprint corrected, or as it is printed. Ignored by the other matchers.
     sample_size : int, default=250000
-        C: Random partitions that are drawn. Ignored by the other matchers.
+        C: Number of random partitions to draw. Ignored by the other matchers.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -124,7 +124,8 @@ class Antidote(_NamedMethod):
     rho : float, default=0.05
         Added points, as a fraction of the rows. A number above 0, at most 1.
     n_evaluations : int, default=300
-        Positions of the added points that are tried; each costs a run of k-means. A whole number from 1 to 1,000,000.
+        Number of positions to try for the added points; each costs a run of k-means. A whole number from 1 to
+        1,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -186,7 +187,7 @@ class Coreset(_AssigningMethod):
         Rows that the sample should have; auto is 40 for each cluster, and at least 2,000. A whole number from 1 to
         1,000,000,000 or auto.
     n_init : int, default=1
-        Starts on the sample. A whole number from 1 to 10,000.
+        Number of starts on the sample. A whole number from 1 to 10,000.
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the
         table's by more than L. A whole number from 1 to 1,000,000,000.
@@ -243,7 +244,7 @@ class Coreset(_AssigningMethod):
     ) -> None: ...
 
 class FRAC(_FRAC.Estimator, _AssigningMethod):
-    """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
+    """k-means whose clusters take turns picking instances, so that each gets its part of every group.
 
     Parameters
     ----------
@@ -385,7 +386,7 @@ class FairFlow(_AssigningMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     n_init : int, default=4
-        Starts, of which the best continues after a few rounds. A whole number from 1 to 10,000.
+        Number of starts. After a few rounds, only the best one continues. A whole number from 1 to 10,000.
     max_iter : int, default=100
         Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
@@ -731,7 +732,7 @@ class Fairlets(_NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     n_init : int, default=1
-        Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
+        Number of runs of k-means; the best one counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -851,7 +852,7 @@ class TreeFairlets(_NamedMethod):
         Largest denominator of the balance p/q. A small one gives small, compact sets and a lower balance. A whole
         number from 1 to 10,000.
     n_init : int, default=1
-        Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
+        Number of runs of k-means; the best one counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 

@@ -28,7 +28,7 @@ class Antidote(Method):
             meaning="Added points, as a fraction of the rows.",
         ),
         "n_evaluations": Integer(
-            1, 1_000_000, meaning="Positions of the added points that are tried; each costs a run of k-means."
+            1, 1_000_000, meaning="Number of positions to try for the added points; each costs a run of k-means."
         ),
     }
     libraries = COMPILED

@@ -1,4 +1,4 @@
-"""FRAC: k-means whose clusters take turns in picking instances."""
+"""FRAC: k-means whose clusters take turns picking instances."""
 
 import math
 import re
@@ -31,7 +31,7 @@ class Part(Real):
 
 
 class FRAC(Method):
-    """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
+    """k-means whose clusters take turns picking instances, so that each gets its part of every group.
 
     See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is the algorithm's fair assignment. The output ``nearest``
     assigns every instance to the nearest centre and is not fair. The Clusterlets paper scored ``nearest``.
