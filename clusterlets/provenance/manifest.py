@@ -233,12 +233,12 @@ def check(results: Path) -> Check:
     for folder, names in cells_by_folder(manifest["settings"]).items():
         changed += _changed_cells(results, folder, names, digests.get(folder))
     extra = sorted(set(_results_in(results, expected_files)) - set(expected_files))
-    own_digests = {}
+    input_digests = {}
     for name, identity in manifest["datasets"].items():
         if identity.get("source_sha256"):
-            own_digests[manifest["settings"]["tables"][name]["path"]] = identity["source_sha256"]
-    own_digests |= user_files(manifest)
-    changed_inputs = [path for path, digest in own_digests.items() if Path(path).is_file() and hash_of_file(path) != digest]
+            input_digests[manifest["settings"]["tables"][name]["path"]] = identity["source_sha256"]
+    input_digests |= user_files(manifest)
+    changed_inputs = [path for path, digest in input_digests.items() if Path(path).is_file() and hash_of_file(path) != digest]
     return Check(len(expected_files), missing, changed, extra, changed_inputs)
 
 

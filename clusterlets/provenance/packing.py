@@ -23,7 +23,7 @@ SOURCE_NAMES = (
     *("requirements.lock", "clusterlets", "envs", "profiles", "snakemake_logger_plugin_cells", "workflow"),
 )
 #: Folders in the archive: for the results, and for the user's own files.
-RESULTS, USER_FILES = "results/", "user/"
+RESULTS, USER_FOLDER = "results/", "user/"
 _ACCOUNTS = "accounts"
 _PROVENANCE = f"{_ACCOUNTS}/provenance.json"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold
@@ -118,7 +118,7 @@ def user_files(run: Run) -> dict[str, bytes]:
                 f"{path}, which belongs to a method of the run, cannot be read ({error.strerror}), and an archive without it "
                 "could not be run again. Put it back, or run this command in the folder in which the workflow ran."
             ) from None
-    return {USER_FILES + _name_in_archive(path): content for path, content in contents.items()}
+    return {USER_FOLDER + _name_in_archive(path): content for path, content in contents.items()}
 
 
 def _name_in_archive(path: str) -> str:

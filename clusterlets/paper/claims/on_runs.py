@@ -20,7 +20,7 @@ from clusterlets.paper.claims.numbers import Numbers, align
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
     """Whether a filter changes the selected run on over half of the datasets, and more often than another filter.
 
-    In part: it changes the run on any dataset. ``filtered``, ``without`` and ``without_other`` are the rules with both filters,
+    In part: it changes the run on at least one. ``filtered``, ``without`` and ``without_other`` are rules with both filters,
     without this one, and without the other.
     """
     counts = []

@@ -237,7 +237,7 @@ def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Sca
 
 
 def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_datasets: int) -> Finding:
-    """Whether the first rule's mean deviation is ``factor`` times lower on ``min_datasets`` datasets; in part: on any one."""
+    """Whether the first rule's mean deviation is ``factor`` times lower on ``min_datasets`` datasets; in part: on one."""
     first_rows, second_rows = align(numbers, first, second)
     ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
     is_lower = ratios >= factor - ROUNDING_ERROR
