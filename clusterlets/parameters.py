@@ -32,7 +32,7 @@ class Bound:
         by which the worst cluster misses the guarantee, unrounded; 0 or less if every cluster keeps it.
     value_of : callable
         Takes the value, such as "balanced", and the requested number of clusters. Returns the number that the value stands
-        for, or None if it bounds nothing.
+        for, or None if there is no bound at this value.
     """
 
     meaning: str
@@ -93,8 +93,8 @@ SIZE = Bound(
 VALUE_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))
 
 
-def one_form(value: Any) -> Any:
-    """The integer for a float that equals one, and any other value unchanged. So 1.0 and 1 are the same configuration."""
+def canonical_value(value: Any) -> Any:
+    """Turn whole floats into integers, so that 1.0 and 1 are the same configuration. Other values stay as they are."""
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53  # larger floats are not exact
     return int(value) if is_whole else value
 
@@ -133,7 +133,7 @@ class Parameter:
 
     def __post_init__(self) -> None:
         for name in ("grid", "ladder"):
-            object.__setattr__(self, name, tuple(one_form(value) for value in getattr(self, name)))
+            object.__setattr__(self, name, tuple(canonical_value(value) for value in getattr(self, name)))
 
     @property
     def allowed(self) -> str:
@@ -239,13 +239,13 @@ MIN_CLUSTER_SIZE = Integer(
     1,
     10**9,
     bound=SIZE,
-    meaning="Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the "
-    "limit from the table's.",
+    meaning="Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the "
+    "table's by more than L.",
 )
 
 
 def _text(value: Any) -> str:
-    """A value in a sentence. None is ``null``, as in a configuration."""
+    """A value as sentences show it. None is ``null``, as in a configuration."""
     if value is None:
         return "null"
     if isinstance(value, str):

@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
     output = options.output or f"{options.results.resolve().name}.crate.zip"
     inputs = [
         *cli.files_below("a file of the results", options.results),
-        *cli.files_below("a file of the workflow", *(PACKAGE.parent / name for name in packing.SOURCE)),
+        *cli.files_below("a file of the workflow", *(PACKAGE.parent / name for name in packing.SOURCE_NAMES)),
     ]
     cli.refuse_files({"-o": output}, inputs)
     if not options.agent:
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
             f"archive RESULTS={options.results} AGENT='Their name'`."
         )
     run = packing.read(options.results, options.agent)
-    user_files = packing.own_files(run)
+    user_files = packing.user_files(run)
     table_paths = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
     run_inputs = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *table_paths]
     cli.refuse_files({"-o": output}, [("a file that the run was made from", path) for path in run_inputs])
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
         f"Ready to deposit, as run by {options.agent}.",
         file=stream,
     )
-    for dataset, personal_data in packing.personal_contents(run).items():
+    for dataset, personal_data in packing.revealed_contents(run).items():
         print(f"Of your table {dataset} it holds {personal_data}. May these be public?", file=stream)
     return 0
 

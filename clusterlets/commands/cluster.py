@@ -126,8 +126,8 @@ def _page(options: argparse.Namespace, command: str, summary: Account, data: Own
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
-            standing_out=summary.profiles.sentence(index),
-            typical=f"{', '.join(map(str, ids[typical[index]]))} ({id_meaning})",
+            sentence=summary.profiles.sentence(index),
+            typical_rows=f"{', '.join(map(str, ids[typical[index]]))} ({id_meaning})",
             picture=as_bytes(draw_profile(summary.profiles, index), ".png"),
         )
         for index, cluster in enumerate(composition.clusters[: clustering_page.MAX_PROFILES])

@@ -33,8 +33,8 @@ def main(arguments: list[str]) -> int:
         names = getattr(outcome, kind)
         if names:
             print(heading, *(f"  {_describe_path(results, name)}" for name in names), sep="\n")
-    if outcome.own:
-        print(_CHANGED_INPUTS, *(f"  {path}" for path in outcome.own), sep="\n")
+    if outcome.changed_inputs:
+        print(_CHANGED_INPUTS, *(f"  {path}" for path in outcome.changed_inputs), sep="\n")
     if outcome.extra:
         verb, subject = ("was", "It does") if len(outcome.extra) == 1 else ("were", "They do")
         files = counted(len(outcome.extra), "file belongs", "files belong")

@@ -52,7 +52,7 @@ class ClusterletClustering(_ClusterletClustering):
     equation : {"corrected", "printed"}, default="corrected"
         C: The objective with the paper's misprint corrected, or as it is printed. Ignored by the other matchers.
     sample_size : int, default=250000
-        C: Random partitions that are drawn. Ignored by the other matchers.
+        C: Number of random partitions to draw. Ignored by the other matchers.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -124,7 +124,8 @@ class Antidote(_NamedMethod):
     rho : float, default=0.05
         Added points, as a fraction of the rows. A number above 0, at most 1.
     n_evaluations : int, default=300
-        Positions of the added points that are tried; each costs a run of k-means. A whole number from 1 to 1,000,000.
+        Number of positions to try for the added points; each costs a run of k-means. A whole number from 1 to
+        1,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -153,7 +154,7 @@ class Antidote(_NamedMethod):
     -----
     Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021.
     See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so it is limited to
-    2,000 rows. It promises no fairness: if the groups are far apart, a few points change little.
+    2,000 rows. The method promises no fairness: if the groups are far apart, a few points change little.
 
     Examples
     --------
@@ -173,7 +174,7 @@ class Antidote(_NamedMethod):
     ) -> None: ...
 
 class Coreset(_AssigningMethod):
-    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
+    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to the sample's centres.
 
     Parameters
     ----------
@@ -186,10 +187,10 @@ class Coreset(_AssigningMethod):
         Rows that the sample should have; auto is 40 for each cluster, and at least 2,000. A whole number from 1 to
         1,000,000,000 or auto.
     n_init : int, default=1
-        Starts on the sample. A whole number from 1 to 10,000.
+        Number of starts on the sample. A whole number from 1 to 10,000.
     min_cluster_size : int, default=1
-        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
-        limit from the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the
+        table's by more than L. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -243,16 +244,16 @@ class Coreset(_AssigningMethod):
     ) -> None: ...
 
 class FRAC(_FRAC.Estimator, _AssigningMethod):
-    """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
+    """k-means whose clusters take turns picking instances, so that each gets its part of every group.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters, at most n.
     tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1 /
-        n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x
-        or balanced.
+        Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1
+        / n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as
+        0.95x or balanced.
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
@@ -321,9 +322,9 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1 /
-        n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x
-        or balanced.
+        Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means 1
+        / n_clusters, and 0.95x means 0.95 / n_clusters. A number from 0 to 1, a multiple of 1/n_clusters such as
+        0.95x or balanced.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
@@ -385,7 +386,7 @@ class FairFlow(_AssigningMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     n_init : int, default=4
-        Starts, of which the best continues after a few rounds. A whole number from 1 to 10,000.
+        Number of starts. After a few rounds, only the best one continues. A whole number from 1 to 10,000.
     max_iter : int, default=100
         Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
@@ -395,8 +396,8 @@ class FairFlow(_AssigningMethod):
         In place of delta, for two groups: in every cluster, the least ratio of the rarer group's instances to the
         other's, up to whole instances. At most the ratio in the table. A number from 0 to 1 or null.
     min_cluster_size : int, default=1
-        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
-        limit from the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the
+        table's by more than L. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -521,8 +522,8 @@ class FairLP(_AssigningMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     min_cluster_size : int, default=1
-        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
-        limit from the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the
+        table's by more than L. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -590,8 +591,8 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
         Number of starts; each also tries a few other centres. A whole number from 1 to 10,000.
     shares : Mapping[str, object] or None, default=None
         In place of max_deviation: least and largest share of groups in every cluster, such as {"f": [0.3, 0.6]}; with
-        several sensitive columns a mapping of columns to these. A mapping of groups to pairs of a least and a largest
-        share from 0 to 1 or null.
+        several sensitive columns, a mapping of columns to such mappings. A mapping of groups to pairs of a least and
+        a largest share from 0 to 1 or null.
     min_ratio : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None
         In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this fraction of
         their ratio in the table; 0.8 is the four-fifths rule. A number from 0 to 1, or a mapping with one for each
@@ -731,7 +732,7 @@ class Fairlets(_NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     n_init : int, default=1
-        Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
+        Number of runs of k-means; the best one counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -851,7 +852,7 @@ class TreeFairlets(_NamedMethod):
         Largest denominator of the balance p/q. A small one gives small, compact sets and a lower balance. A whole
         number from 1 to 10,000.
     n_init : int, default=1
-        Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
+        Number of runs of k-means; the best one counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
-from clusterlets.parameters import one_form
+from clusterlets.parameters import canonical_value
 
 # Each step has a number, which selects its random stream. These are the steps that all methods share; a fit has its method's.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
@@ -182,7 +182,7 @@ def parse_word(word: str) -> Value:
     value = float(word)
     if math.isinf(value):
         raise ClusterletsError(f"{word[:60]} is no finite number.")
-    return one_form(value)
+    return canonical_value(value)
 
 
 # ---- seeds -----------------------------------------------------------------------------------------------------------

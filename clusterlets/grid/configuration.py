@@ -21,7 +21,7 @@ from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load
 from clusterlets.methods import Method, check_parameters
 from clusterlets.methods import names as method_names
-from clusterlets.parameters import one_form
+from clusterlets.parameters import canonical_value
 from clusterlets.text import cut
 
 _LONGEST_ID = 100  # characters; an id is part of file names, which systems limit to 255 bytes
@@ -178,7 +178,7 @@ def _with_whole_numbers(value):
             return [_with_whole_numbers(item) for item in value]
     except RecursionError:
         raise ClusterletsError("The configuration cannot be used: a list or mapping in it contains itself.") from None
-    return one_form(value)
+    return canonical_value(value)
 
 
 def _refuse(faults: list[str]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clusterlets.grid.cells import Value, format_parameters
 from clusterlets.metrics.score import Score
-from clusterlets.metrics.table import FURTHER, OF_PAPER
+from clusterlets.metrics.table import FURTHER_SCORES, PAPER_SCORES
 from clusterlets.storage import csv_text, load_text, save_text, write_checksum, write_text
 
 
@@ -69,7 +69,7 @@ _PARAMETERS_COLUMN = Column(
 )
 
 #: All columns in the order of the file.
-TABLE: tuple[Column | Score, ...] = (*_FIRST_COLUMNS, *OF_PAPER, _PARAMETERS_COLUMN, *FURTHER)
+TABLE: tuple[Column | Score, ...] = (*_FIRST_COLUMNS, *PAPER_SCORES, _PARAMETERS_COLUMN, *FURTHER_SCORES)
 COLUMNS = tuple(column.name for column in TABLE)
 TEXT_COLUMNS = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
 

@@ -7,15 +7,15 @@ class Antidote(Method):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
     See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so it is limited to
-    2,000 rows. It promises no fairness: if the groups are far apart, a few points change little.
+    2,000 rows. The method promises no fairness: if the groups are far apart, a few points change little.
     """
 
     name = "antidote"
     label = "Antidote"
     citation = "Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021"
     guarantee = (
-        "its least balanced cluster is no worse than that of the best of ten plain runs, or its clusters are better balanced "
-        "on average; often hardly fairer"
+        "the least balance of a cluster is no lower than in the best of ten plain runs, or the mean balance is higher; "
+        "often hardly fairer"
     )
     cost = "300 runs of k-means"
     parameters = {
@@ -28,7 +28,7 @@ class Antidote(Method):
             meaning="Added points, as a fraction of the rows.",
         ),
         "n_evaluations": Integer(
-            1, 1_000_000, meaning="Positions of the added points that are tried; each costs a run of k-means."
+            1, 1_000_000, meaning="Number of positions to try for the added points; each costs a run of k-means."
         ),
     }
     libraries = COMPILED

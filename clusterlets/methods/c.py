@@ -26,7 +26,7 @@ class Centroid(Matcher):
         "equation": Choice(
             ("corrected", "printed"), meaning="The objective with the paper's misprint corrected, or as it is printed."
         ),
-        "sample_size": Integer(1, 10**9, meaning="Random partitions that are drawn."),
+        "sample_size": Integer(1, 10**9, meaning="Number of random partitions to draw."),
     }
     settings = {"equation": "equation"}
     needs = ("clusterlets", "partitions")

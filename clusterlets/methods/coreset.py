@@ -5,7 +5,7 @@ from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE
 
 
 class Coreset(Method):
-    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
+    """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to the sample's centres.
 
     See :mod:`clusterlets.algorithms.coreset`.
     """
@@ -22,7 +22,7 @@ class Coreset(Method):
             also=["auto"],
             meaning="Rows that the sample should have; auto is 40 for each cluster, and at least 2,000.",
         ),
-        "n_init": Integer(1, 10_000, meaning="Starts on the sample."),
+        "n_init": Integer(1, 10_000, meaning="Number of starts on the sample."),
         "min_cluster_size": MIN_CLUSTER_SIZE,
         "max_deviation": MAX_DEVIATION,
     }

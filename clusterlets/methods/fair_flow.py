@@ -19,7 +19,7 @@ class FairFlow(Method):
     cost = "1 to 3 s, more with more groups; a local optimum"
     parameters = {
         "delta": DELTA,
-        "n_init": Integer(1, 10_000, meaning="Starts, of which the best continues after a few rounds."),
+        "n_init": Integer(1, 10_000, meaning="Number of starts. After a few rounds, only the best one continues."),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds on all instances."),
         "tol": Real(
             0,

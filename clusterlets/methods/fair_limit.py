@@ -9,7 +9,7 @@ from clusterlets.algorithms.limits import exact_fraction
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import COMPILED, STRICT, Integer, Method, Parameter, Real
 
-_DEFAULT = 0.02  # largest deviation, if no bound is given
+_DEFAULT_DEVIATION = 0.02  # largest deviation, if no bound is given
 
 
 def _exact(value):
@@ -59,8 +59,8 @@ class Shares(Parameter):
 def _is_interval(bounds) -> bool:
     if not isinstance(bounds, list | tuple) or len(bounds) != 2:
         return False
-    least, most = map(_exact, bounds)
-    return least is not None and most is not None and 0 <= least <= most <= 1
+    least, largest = map(_exact, bounds)
+    return least is not None and largest is not None and 0 <= least <= largest <= 1
 
 
 class FairLimit(Method):
@@ -87,7 +87,7 @@ class FairLimit(Method):
             grid=[0.01, 0.02, 0.05, 0.1],
             also=[None],
             trades_fairness=True,
-            bound=replace(STRICT, value_of=lambda value, n_clusters: _DEFAULT if value is None else value),
+            bound=replace(STRICT, value_of=lambda value, n_clusters: _DEFAULT_DEVIATION if value is None else value),
             meaning="Largest difference between a group's share in a cluster and in the table. Without any bound, it is 0.02.",
         ),
         "min_cluster_size": Integer(1, 10**9, meaning="Smallest number of rows in a cluster."),
@@ -96,7 +96,7 @@ class FairLimit(Method):
             also=[None],
             bound=STRICT,
             meaning="In place of max_deviation: least and largest share of groups in every cluster, such as "
-            '{"f": [0.3, 0.6]}; with several sensitive columns a mapping of columns to these.',
+            '{"f": [0.3, 0.6]}; with several sensitive columns, a mapping of columns to such mappings.',
         ),
         "min_ratio": Exact(
             0,
@@ -140,8 +140,8 @@ class FairLimit(Method):
         from clusterlets.algorithms.limits import largest_deviation
 
         X, groups = checked_instances(X, groups, self.name, n_clusters)
-        occurring, groups = np.unique(groups, return_inverse=True)
-        limits, levels = self.limits(np.bincount(groups), occurring, max_deviation, shares, min_ratio)
+        codes, groups = np.unique(groups, return_inverse=True)
+        limits, levels = self.limits(np.bincount(groups), codes, max_deviation, shares, min_ratio)
         report = _print_progress if verbose else None
         result = fair_limit(X, groups, n_clusters, random_state, limits, levels, min_cluster_size, n_init, max_seconds, report)
         counts = np.zeros((len(levels), n_clusters), dtype=np.int64)
@@ -150,22 +150,22 @@ class FairLimit(Method):
         self.deviation_, self.sizes_ = float(largest_deviation(counts, levels)), counts.sum(axis=0)
         return result.labels
 
-    def limits(self, counts, occurring, max_deviation=None, shares=None, min_ratio=None):
-        """The limits on the groups that occur, and the level of each of these in each sensitive column, int array (K, S).
+    def limits(self, counts, codes, max_deviation=None, shares=None, min_ratio=None):
+        """The limits, and each group's level in each sensitive column, int array (K, S), for the K groups that occur.
 
-        ``counts`` (K,) are their instances and ``occurring`` (K,) their codes. A level is a value of a sensitive column, as a
-        number.
+        ``codes`` (K,) are the codes of these groups, and ``counts`` (K,) their numbers of instances. A level is a value of a
+        sensitive column, as a number.
         """
         from clusterlets.algorithms import limits
 
-        columns = {name: [values[group] for group in occurring] for name, values in self.sensitive_columns.items()}
-        columns = columns or {"sensitive_features": [int(group) for group in occurring]}
+        columns = {name: [values[group] for group in codes] for name, values in self.sensitive_columns.items()}
+        columns = columns or {"sensitive_features": [int(group) for group in codes]}
         levels, values = limits.levels_of_groups(list(columns.values()))
         if shares is not None:
             return [*_limits_on_shares(shares, columns, values)], levels
         if min_ratio is not None:
             return limits.ratio_limits(levels, counts, _number_per_column("min_ratio", min_ratio, columns)), levels
-        max_deviation = _DEFAULT if max_deviation is None else max_deviation
+        max_deviation = _DEFAULT_DEVIATION if max_deviation is None else max_deviation
         return limits.deviation_limits(levels, counts, _number_per_column("max_deviation", max_deviation, columns)), levels
 
     def assignment_rows(self, composition, new_totals, max_deviation=None, shares=None, min_ratio=None, **_):
@@ -208,17 +208,17 @@ class FairLimit(Method):
 
 
 def _limits_on_shares(shares, columns, values):
-    """Yield the limits that the parameter ``shares`` means. ``values`` are the values of each sensitive column."""
+    """Yield the limits that the parameter ``shares`` sets. ``values`` are the values of each sensitive column."""
     from clusterlets.algorithms.limits import share_limits
 
     names_columns = all(isinstance(bounds, Mapping) for bounds in shares.values())
     if not names_columns and len(columns) > 1:
-        raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_listed(columns)}.")
+        raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_join_quoted(columns)}.")
     for column, bounds in shares.items() if names_columns else [(next(iter(columns)), shares)]:
         index = _index_of(column, columns, "shares", "sensitive column")
         intervals = {
-            _index_of(group, values[index], "shares", "group"): (_exact(least), _exact(most))
-            for group, (least, most) in bounds.items()
+            _index_of(group, values[index], "shares", "group"): (_exact(least), _exact(largest))
+            for group, (least, largest) in bounds.items()
         }
         yield from share_limits(index, intervals)
 
@@ -239,7 +239,7 @@ def _print_progress(event: str, cost: float) -> None:
     print(f"fair-limit: {event}, sum of squared errors {cost:.6g}", flush=True)
 
 
-def _listed(names) -> str:
+def _join_quoted(names) -> str:
     return ", ".join(map(repr, names))
 
 
@@ -249,4 +249,4 @@ def _index_of(name, names, parameter: str, kind: str) -> int:
     for index, value in enumerate(available):
         if value == name or str(value) == str(name):
             return index
-    raise ClusterletsError(f"{parameter} names the {kind} {name!r}, and there are {_listed(available)}.")
+    raise ClusterletsError(f"{parameter} names the {kind} {name!r}, and there are {_join_quoted(available)}.")

@@ -23,10 +23,10 @@ class Fairlets(Method):
         "first for each of the second"
     )
     cost = (
-        "35 s for the first fit of a table (`make field` allows 60 s) and 0.1 s for each further seed; time grows with the "
+        "35 s for the first fit of a table (`make field` allows 60 s) and 0.1 s for each other seed; time grows with the "
         "square of the rows; at most R clusters"
     )
-    parameters = {"n_init": Integer(1, 1_000, meaning="Runs of k-means, of which the best counts.")}
+    parameters = {"n_init": Integer(1, 1_000, meaning="Number of runs of k-means; the best one counts.")}
     most_groups = 2
     most_rows = 50_000  # 48,842 rows take 30 to 40 s and 0.3 GB; both grow with the square of the rows
     libraries = COMPILED

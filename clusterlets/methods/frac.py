@@ -1,4 +1,4 @@
-"""FRAC: k-means whose clusters take turns in picking instances."""
+"""FRAC: k-means whose clusters take turns picking instances."""
 
 import math
 import re
@@ -31,7 +31,7 @@ class Part(Real):
 
 
 class FRAC(Method):
-    """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
+    """k-means whose clusters take turns picking instances, so that each gets its part of every group.
 
     See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is the algorithm's fair assignment. The output ``nearest``
     assigns every instance to the nearest centre and is not fair. The Clusterlets paper scored ``nearest``.
@@ -52,7 +52,7 @@ class FRAC(Method):
             also=["balanced"],
             ladder=["0.9x", "0.95x", "0.98x", "balanced"],
             bound=PARTS,
-            meaning="Least part of each group that every cluster must hold, at most 1 / n_clusters. The value balanced "
+            meaning="Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced "
             "means 1 / n_clusters, and 0.95x means 0.95 / n_clusters.",
         ),
         "init": Choice(("random", "k-means++"), meaning="First centres."),

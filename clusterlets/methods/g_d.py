@@ -6,7 +6,7 @@ from clusterlets.methods.hopping import Greedy
 
 
 class GreedyDistance(Greedy):
-    """Greedy: a cluster takes the nearest clusterlet of a different group than the last.
+    """Greedy: a cluster takes the nearest clusterlet whose group is not that of the last one.
 
     See :func:`clusterlets.algorithms.matching.pinball.match_greedy_distance`. The parameters are those of G-B.
     """

@@ -1,4 +1,4 @@
-"""Base classes of the matchers that hop from clusterlet to clusterlet. They have no ``name`` and so are no methods."""
+"""Base classes of the matchers that hop from clusterlet to clusterlet. Without a ``name``, they do not count as methods."""
 
 from clusterlets.methods import Choice, Integer, Matcher
 

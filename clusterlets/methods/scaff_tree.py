@@ -44,7 +44,7 @@ class ScaffTree(Method):
         return rows * features * (1.8e-7 + 1.2e-8 * n_clusters)
 
     class Estimator:
-        """The attribute and the function that only the estimator of this method has.
+        """The attribute and the method that only the estimator of this method has.
 
         Attributes
         ----------
@@ -70,7 +70,7 @@ class ScaffTree(Method):
             Raises
             ------
             InvalidInput
-                If the number of names is not that of the features, or ``decimals`` is below 0.
+                If there are more or fewer names than features, or ``decimals`` is below 0.
             """
             from sklearn.utils.validation import check_is_fitted
 

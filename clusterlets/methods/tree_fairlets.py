@@ -24,7 +24,7 @@ class TreeFairlets(Method):
             trades_fairness=True,
             meaning="Largest denominator of the balance p/q. A small one gives small, compact sets and a lower balance.",
         ),
-        "n_init": Integer(1, 1_000, meaning="Runs of k-means, of which the best counts."),
+        "n_init": Integer(1, 1_000, meaning="Number of runs of k-means; the best one counts."),
     }
     most_groups = 2
     libraries = COMPILED

@@ -56,9 +56,9 @@ def deviation_of_columns(
     """
     largest = 0.0
     for values in columns or [range(len(group_counts))]:
-        groups_by_value = [[value == level for value in values] for level in dict.fromkeys(values)]
-        column_composition = np.stack([composition[:, groups].sum(axis=1) for groups in groups_by_value], axis=1)
-        counts = np.array([group_counts[groups].sum() for groups in groups_by_value])
+        masks = [[value == distinct for value in values] for distinct in dict.fromkeys(values)]
+        column_composition = np.stack([composition[:, mask].sum(axis=1) for mask in masks], axis=1)
+        counts = np.array([group_counts[mask].sum() for mask in masks])
         largest = max(largest, float(deviation_per_cluster(column_composition, counts, kind).max()))
     return largest
 
@@ -127,5 +127,5 @@ def vfc_error(composition: np.ndarray, group_counts: np.ndarray) -> float:
 
 def _only_present_groups(composition: np.ndarray, group_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     composition, group_counts = np.asarray(composition), np.asarray(group_counts)
-    present = group_counts > 0
-    return composition[:, present], group_counts[present]
+    is_present = group_counts > 0
+    return composition[:, is_present], group_counts[is_present]

@@ -40,20 +40,20 @@ class Instances:
     sample: np.ndarray | None = None
 
     @cached_property
-    def squares(self) -> np.ndarray:
+    def squared_distances(self) -> np.ndarray:
         """Squared distance (n,) of each instance to the mean of its cluster. O(n d)."""
         return np.square(self.X - self.centres[self.labels]).sum(axis=1)
 
     @cached_property
     def distances(self) -> np.ndarray:
         """Distance (n,) of each instance to the mean of its cluster."""
-        return np.sqrt(self.squares)
+        return np.sqrt(self.squared_distances)
 
 
 def social_cost(instances: Instances) -> float:
     """Largest, over the groups, of the mean squared distance of the group's instances to their centres."""
     group_sizes = np.bincount(instances.groups)
-    group_means = np.bincount(instances.groups, instances.squares)[group_sizes > 0] / group_sizes[group_sizes > 0]
+    group_means = np.bincount(instances.groups, instances.squared_distances)[group_sizes > 0] / group_sizes[group_sizes > 0]
     return float(group_means.max())
 
 
@@ -134,7 +134,7 @@ SCORES = (
         unit="units of the data",
         range=(0, np.inf),
         better="lower",
-        meaning="sum of the distances to the cluster means; the centres that k-median would choose give less",
+        meaning="sum of the distances to the cluster means; the centres that k-median would choose give a smaller sum",
     ),
     Score(
         "kcenter_cost",
@@ -143,7 +143,7 @@ SCORES = (
         unit="units of the data",
         range=(0, np.inf),
         better="lower",
-        meaning="largest distance to a cluster mean; the centres that k-center would choose give less",
+        meaning="largest distance to a cluster mean; the centres that k-center would choose give a smaller one",
     ),
     Score(
         "silhouette",

@@ -67,7 +67,7 @@ class Pieces:
 
     @cached_property
     def is_crisp(self) -> bool:
-        """Whether the clusters do not overlap: no piece is in several of them."""
+        """Whether no piece is in several clusters, so that clusters do not overlap."""
         return not (self.membership.sum(axis=0) > 1).any()
 
     @cached_property
@@ -97,8 +97,8 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
     if diameter == 0:
         return 1.0
     # Not a matrix product: BLAS may sum in any order, while the order of NumPy's sum depends only on the shape.
-    within_clusters = np.array([sums[np.ix_(members, members)].sum() for members in membership])
-    return float(1.0 - (within_clusters / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
+    sums_within_clusters = np.array([sums[np.ix_(members, members)].sum() for members in membership])
+    return float(1.0 - (sums_within_clusters / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
 
 
 def cohesion_with_error(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> tuple[float, float]:

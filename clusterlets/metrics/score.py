@@ -55,6 +55,6 @@ class Score:
         return f"{self.meaning}{condition}{f' ({self.source})' if self.source else ''}"
 
 
-def evaluate(scores: Iterable[Score], values: Any) -> dict[str, float]:
-    """The value of each score that is computed from the type of ``values``, by the name of the score."""
-    return {score.name: score.function(values) for score in scores if score.computed_from is type(values)}
+def evaluate(scores: Iterable[Score], source: Any) -> dict[str, float]:
+    """The value of each score that is computed from the type of ``source``, by the name of the score."""
+    return {score.name: score.function(source) for score in scores if score.computed_from is type(source)}

@@ -23,7 +23,7 @@ _IF_OVERLAPPING = "for overlapping clusters"
 _SHARE_DIFFERENCE = "absolute difference of shares"
 
 #: The scores of the paper and those that go with them, in the order of the columns of the result files.
-OF_PAPER = (
+PAPER_SCORES = (
     Score(
         "n_clusters",
         computed_from=Pieces,
@@ -40,7 +40,7 @@ OF_PAPER = (
         range=(0, 1),
         better="lower",
         meaning="mean over the clusters of the largest difference, over the groups, between a group's share in the cluster and "
-        "in the dataset (with another kind of deviation: of that; kl is in nats and has no upper limit)",
+        "in the dataset (or the configured deviation instead of the difference; kl is in nats and has no upper limit)",
     ),
     Score(
         "deviation_std",
@@ -116,7 +116,7 @@ OF_PAPER = (
         range=(-1, 1),
         better="higher",
         meaning="silhouette over the centroids of clusterlets",
-        undefined="for overlapping clusters, for a single one, and for other methods than matchers",
+        undefined="for overlapping clusters, for a single one, and for methods other than matchers",
         source="Rousseeuw 1987",
     ),
     Score(
@@ -139,13 +139,13 @@ OF_PAPER = (
         better="lower",
         meaning="kmeans_cost divided by the least cost of plain k-means with as many clusters, over 50 starts with fixed seeds "
         f"(10 above 100,000 rows); no other run changes it; {BELOW_ONE}. Between configured k, the log cost is interpolated "
-        "over log size",
+        "over log k",
         undefined="for overlapping clusters, and for numbers of clusters outside those of plain k-means",
     ),
 )
 
 #: Further scores, for comparing methods.
-FURTHER = (
+FURTHER_SCORES = (
     Score(
         "column_deviation",
         computed_from=Pieces,
@@ -154,7 +154,7 @@ FURTHER = (
         range=(0, 1),
         better="lower",
         meaning="largest deviation of a cluster in any sensitive column, each by its own values; deviation_max if there is one "
-        "column, while with several that is of their combinations. The leaderboard's limits are on it",
+        "column; with several, deviation_max is over their combinations. The leaderboard's limits apply to this score",
     ),
     Score(
         "delta_min",
@@ -174,8 +174,8 @@ FURTHER = (
         unit="instances",
         range=(0, inf),
         better="lower",
-        meaning="how far the worst count of a group in a cluster is outside the bounds of delta_min at delta = 0, rounded up; "
-        "at most 1 if all clusters keep the dataset's shares up to whole instances",
+        meaning="how far the worst count of a group in a cluster is outside the bounds in delta_min with delta = 0, "
+        "rounded up; at most 1 if all clusters keep the dataset's shares up to whole instances",
         source=_BERA_ET_AL,
     ),
     Score(
@@ -213,7 +213,7 @@ FURTHER = (
 )
 
 #: Every score, in the order of the columns of the result files.
-SCORES = (*OF_PAPER, *FURTHER)
+SCORES = (*PAPER_SCORES, *FURTHER_SCORES)
 
 
 def score(name: str) -> Score:

@@ -33,19 +33,22 @@ def variant_of(config: Mapping) -> str:
 
 
 def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
-    """One row per claim and per number of the paper that is compared: ``results/as_published.csv``, :data:`COLUMNS`.
+    """The table ``results/as_published.csv``, with a row for each claim and each compared number, and :data:`COLUMNS`.
 
-    ``runs`` are the runs of the grid, and ``published`` those of the variant :func:`variant_of`, if it was run; if not, there
-    are no rows. Only runs on the paper's datasets and seeds are compared. Some numbers (of B and G-D) can only come from the
-    published code; here they are compared with both runs. ``comes_back`` says which of the two reproduce a number, or support a
-    claim at least as well as the paper's own numbers do. For a claim, the columns for numbers hold the statistics.
+    ``runs`` are the runs of the grid, and ``published`` those of the variant that :func:`variant_of` names. Without that
+    variant, there are no rows. Only runs on the paper's datasets and seeds are compared. Some numbers (of B and G-D) can only
+    come from the published code; here they are compared with both runs. ``comes_back`` says which of the two reproduce a
+    number, or support a claim at least as well as the paper's own numbers do. For a claim, the columns for numbers hold the
+    statistics.
     """
     runs_by_source = {"text": runs, "code": published}
     if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in runs_by_source.values()):
         return pd.DataFrame(columns=COLUMNS)
     paper_runs = {name: selection.seeds_of_paper(reported.runs_of_paper(frame)) for name, frame in runs_by_source.items()}
     our_tables = {name: tables.make(frame) for name, frame in paper_runs.items()}
-    compared = {name: comparison.compare(paper_runs[name], our_tables[name], excuse_code=False) for name in runs_by_source}
+    compared = {
+        name: comparison.compare(paper_runs[name], our_tables[name], skip_code_numbers=False) for name in runs_by_source
+    }
     numbers = {name: claims.Numbers.from_runs(paper_runs[name], our_tables[name]) for name in runs_by_source}
     rows = pd.concat([_rows_of_numbers(**compared), _rows_of_claims(**numbers)], ignore_index=True)
     return rows.reindex(columns=COLUMNS)
@@ -116,7 +119,7 @@ def headline(assessed: pd.DataFrame) -> str:
 
 
 def _numbers_by_row(rows: pd.DataFrame) -> list[str]:
-    """``table 1, C (size, size_std)``: one such text for each row of the paper's tables that has one of these numbers."""
+    """The numbers' names, joined by row of the paper's tables, such as ``table 1, C (size, size_std)``."""
     quantities_by_row = rows.groupby(["table", "row"], sort=False)["quantity"].agg(", ".join)
     titles = {name: name.partition("_")[0].replace("table", "table ") for name in rows["table"].unique()}
     return [f"{titles[table]}, {row} ({quantities})" for (table, row), quantities in quantities_by_row.items()]

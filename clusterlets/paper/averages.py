@@ -5,7 +5,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import cells, reported
-from clusterlets.paper.prediction import Forecast, Key, Numbers, last_digit
+from clusterlets.paper.prediction import Forecast, Key, Mixture, last_digit_unit
 
 
 def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) -> dict[Key, Forecast]:
@@ -24,13 +24,15 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
     without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in seeds], axis=1).reindex(averages.index)
     # Twice, because the paper's averages vary with the seeds as ours do.
     variance = 2 * jackknife(without_seed.to_numpy().T)
-    completed = [pd.concat([runs, *[runs[runs["dataset"] == name]] * n_missing]) for name in datasets] if n_missing else [runs]
+    completions = (
+        [pd.concat([runs, *[runs[runs["dataset"] == name]] * n_missing]) for name in datasets] if n_missing else [runs]
+    )
     # The centres of the kernels: one average per way to fill in the missing datasets.
-    atoms = pd.concat(list(map(_averages, completed)), axis=1).reindex(averages.index).to_numpy()
+    atoms = pd.concat(list(map(_averages, completions)), axis=1).reindex(averages.index).to_numpy()
     widths = np.sqrt(variance + atoms.var(axis=1))
     equal_weights = np.full(atoms.shape[1], 1 / atoms.shape[1])
     numbers = {
-        key: Numbers(centres, equal_weights, width)
+        key: Mixture(centres, equal_weights, width)
         for key, centres, width in zip(averages.index, atoms, widths, strict=True)
         if np.isfinite(centres).all() and np.isfinite(width)
     }
@@ -63,13 +65,13 @@ def jackknife(without_seed: np.ndarray) -> np.ndarray:
 
 # The range that a mean over runs can have on any dataset.
 _RANGES = {"deviation_mean": (0, 1), "deviation_max": (0, 1), "cohesion": (0, 1), "overlap": (0, 1), "size": (1, np.inf)}
-_STANDARD_ERRORS = 2.0  # how far from ours a number of the paper may be to agree with it, besides rounding
+_STANDARD_ERRORS = 2.0  # the paper's number agrees with ours up to this distance, besides rounding
 
 
-def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
+def describe_needed_values(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
     """For each mean of table 1, a sentence on which values of the missing dataset would make ours agree with the paper's.
 
-    ``compared`` has a row for each cell, with its verdict, and so has the result. The string is empty for spreads and
+    ``compared`` has a row for each cell, and the result a string for each row. The string is empty for spreads and
     correlations, which are not means. All strings are empty unless exactly one of the paper's datasets is missing.
     """
     runs = selection.seeds_of_paper(runs)
@@ -80,16 +82,16 @@ def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
     by_dataset = pd.concat([_averages(runs[runs["dataset"] == name]) for name in runs["dataset"].unique()], axis=1)
     without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in runs["seed"].unique()], axis=1)
     return [
-        _needed_range(cell, by_dataset.loc[key].to_numpy(), without_seed.loc[key].to_numpy(), missing[0]) if is_mean else ""
+        _range_sentence(cell, by_dataset.loc[key].to_numpy(), without_seed.loc[key].to_numpy(), missing[0]) if is_mean else ""
         for cell, key, is_mean in zip(
             compared.to_dict("records"), map(tuple, compared[cells.KEY].to_numpy()), are_means, strict=True
         )
     ]
 
 
-# The sentence for one mean of table 1, from ours on each dataset and from our averages without each seed.
-def _needed_range(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str) -> str:
-    tolerance = last_digit(cell["reported"]) / 2 + _STANDARD_ERRORS * np.sqrt(2 * jackknife(without_seed[:, None])[0])
+def _range_sentence(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str) -> str:
+    """The sentence for one mean of table 1, from ours on each dataset and from our averages without each seed."""
+    tolerance = last_digit_unit(cell["reported"]) / 2 + _STANDARD_ERRORS * np.sqrt(2 * jackknife(without_seed[:, None])[0])
     n_datasets, paper_mean = len(ours) + 1, float(cell["reported"])
     low, high = (n_datasets * (paper_mean + sign * tolerance) - ours.sum() for sign in (-1, 1))
     smallest, largest = _RANGES[cell["quantity"]]

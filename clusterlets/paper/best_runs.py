@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import selection
-from clusterlets.paper.prediction import Forecast, Key, Numbers, Options, Prediction
+from clusterlets.paper.prediction import Forecast, Key, Mixture, Options, Prediction
 
 _QUANTITIES = ("size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap")
 _COLUMNS = ["dataset", "method", "matcher", "k", "hops", "omega", "seed", *_QUANTITIES]
-# For each table of single runs: the quantity by which they are selected, and the method of the rows with each suffix.
+# For each table of single runs: the quantity by which they are selected, and the method by the suffix of a row's name.
 _SELECTED_BY = {
     "table2_best_by_deviation": ("deviation_mean", {"": "Clusterlets"}),
     "table3_best_by_cohesion": ("cohesion", {"": "Clusterlets"}),
@@ -34,11 +34,13 @@ def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
     n_seeds, result = runs["seed"].nunique(), {}
     for table, (by, methods) in _SELECTED_BY.items():
         winners = _winners(runs, by)
-        numbers = {name: _numbers(by_dataset, by) for name, by_dataset in winners.items()}
+        numbers = {name: _predict_numbers(by_dataset, by) for name, by_dataset in winners.items()}
         for suffix, method in methods.items():
             predictions: dict[str, Mapping[str, Prediction]] = dict(numbers.get(method, {}))
             if method == "Clusterlets":
-                predictions |= {choice: _options(winners[method], choice, options[choice], n_seeds) for choice in options}
+                predictions |= {
+                    choice: _predict_options(winners[method], choice, options[choice], n_seeds) for choice in options
+                }
             for quantity, by_dataset in predictions.items():
                 for dataset, prediction in by_dataset.items():
                     other_datasets = tuple(other for name, other in by_dataset.items() if name != dataset)
@@ -81,14 +83,14 @@ def _rivals(method: str, ranked: pd.DataFrame, names: Iterable[str]) -> list[str
     return [name for name in names if name not in {method, "Clusterlets", *best_matchers}]
 
 
-def _numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[str, Numbers]]:
+def _predict_numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[str, Mixture]]:
     """For each quantity, the prediction for the best run on each dataset.
 
-    The width of a kernel is a spread over seeds. Its variance is the mean of two variances: this dataset's, and that of the
-    median spread over datasets. In the quantity ``by``, none of our runs is better than the best one, but the paper's run may
-    be. So the values are also reflected at the best one.
+    The width of a kernel is a spread over seeds. The square of the width is the mean of two variances: that of the dataset, and
+    the square of the median spread over datasets. In the quantity ``by``, none of our runs is better than the best one, but the
+    paper's run may be. So the values are also reflected at the best one.
     """
-    result: dict[str, dict[str, Numbers]] = {}
+    result: dict[str, dict[str, Mixture]] = {}
     for quantity in _QUANTITIES:
         is_relative = quantity == "size" or quantity.startswith("deviation")
         samples, spreads, scales = {}, {}, {}
@@ -102,11 +104,11 @@ def _numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[
             spreads[dataset] = float(np.sqrt((weights * np.square(atoms - mean)).sum()))
         median_spread = np.median([spreads[dataset] / scales[dataset] for dataset in samples]) if samples else 0.0
         variances = {name: (np.square(spreads[name]) + np.square(median_spread * scales[name])) / 2 for name in samples}
-        result[quantity] = {name: Numbers(*sample, float(np.sqrt(variances[name]))) for name, sample in samples.items()}
+        result[quantity] = {name: Mixture(*sample, float(np.sqrt(variances[name]))) for name, sample in samples.items()}
     return result
 
 
-def _options(by_dataset: Mapping[str, pd.DataFrame], choice: str, names: list[str], n_seeds: int) -> dict[str, Options]:
+def _predict_options(by_dataset: Mapping[str, pd.DataFrame], choice: str, names: list[str], n_seeds: int) -> dict[str, Options]:
     """For each dataset, the prediction of the best run's ``choice`` (its matcher or its k); ``names`` are the options."""
     result = {}
     for dataset, ranked in by_dataset.items():

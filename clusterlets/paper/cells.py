@@ -12,7 +12,7 @@ SELECTIONS = reported.TABLES[1:4]
 AVERAGES = (reported.TABLES[0], reported.TABLES[4])
 #: The columns that identify a cell.
 KEY = ["table", "row", "quantity"]
-#: Quantities that a selection rule picks. There is nothing to round: they equal the paper's or they do not.
+#: Quantities that a selection rule picks. They are not rounded: they equal the paper's or they do not.
 CHOICES = ("matcher", "k")
 
 _COLUMNS = ["table", "row", "dataset", "method", "matcher", "quantity", "value"]
@@ -73,7 +73,7 @@ def _text(value: object) -> str:
 def _printed_tables() -> dict[str, pd.DataFrame]:
     """The paper's tables. Two kinds of cohesion may be the silhouette: s in table 5, and that of matcher C in table 1.
 
-    Further rows of table 5, and further columns of table 1, repeat these numbers as silhouettes.
+    Additional rows of table 5, and additional columns of table 1, repeat these numbers as silhouettes.
     """
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
     for suffix in ("", "_std"):

@@ -18,12 +18,12 @@ COLUMNS = [
 _CRISP_MATCHERS = ("C", "G-B", "G-D-PB")  # their clusters never overlap
 
 
-def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_code: bool = True) -> pd.DataFrame:
-    """One row for every cell of the paper's tables: ``results/comparison.csv``.
+def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], skip_code_numbers: bool = True) -> pd.DataFrame:
+    """The table ``results/comparison.csv``, with a row for every cell of the paper's tables.
 
     ``runs`` are the runs on the paper's datasets, so that a user's table does not change the verdicts, and ``our_tables`` were
     made from these runs. Averages over datasets are compared only if more than half of the paper's datasets were run: averages
-    over fewer datasets are not comparable. If ``excuse_code``, numbers that only the published code can give are not compared.
+    over fewer datasets are not comparable. ``skip_code_numbers`` skips numbers that only the published code can give.
     """
     our_datasets = set(runs["dataset"])
     frame = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
@@ -31,32 +31,32 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
     forecasts = best_runs.forecasts(runs) | (averages.forecasts(runs) if has_averages else {})
     frame = frame.join(verdict.judge(frame, forecasts))
     rows = frame.to_dict("records")
-    entries = [entry for entry in reported.not_comparable() if excuse_code or not entry.get("of_code")]
+    entries = [entry for entry in reported.not_comparable() if skip_code_numbers or not entry.get("of_code")]
     obstacles = [_obstacle(row, our_datasets, entries) for row in rows]
     exclusions = [_why_not_counted(row) for row in rows]
     frame["counted"] = [not exclusion for exclusion in exclusions]
     frame.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
-    needed_ranges = averages.needed_of_missing(runs, frame)
+    needed_values = averages.describe_needed_values(runs, frame)
     missing = [name for name in reported.datasets() if name not in our_datasets]
     basis = (
         f"Ours is over {len(our_datasets)} of the paper's {len(reported.datasets())} datasets, without {', '.join(missing)}."
     )
     is_incomplete = frame["table"].isin(cells.AVERAGES) & bool(missing and has_averages)
-    explanations = map(_explanation, frame.to_dict("records"))
-    reasons = zip(obstacles, exclusions, explanations, np.where(is_incomplete, basis, ""), needed_ranges, strict=True)
+    explanations = map(_explanation_of_verdict, frame.to_dict("records"))
+    reasons = zip(obstacles, exclusions, explanations, np.where(is_incomplete, basis, ""), needed_values, strict=True)
     frame["reason"] = [" ".join(filter(None, parts)) for parts in reasons]
     numbers = frame[["reported", "reproduced"]].where(frame["quantity"] != "matcher").astype(float)
     frame["difference"] = numbers["reproduced"] - numbers["reported"]
     return frame[COLUMNS]
 
 
-def _explanation(cell: dict) -> str:
+def _explanation_of_verdict(cell: dict) -> str:
     """Why a number that counts has its verdict; "" if there is nothing to explain."""
     if not cell["counted"]:
         return ""
     if cell["verdict"] == verdict.UNDECIDED and pd.isna(cell["tail"]):
         return "How far ours moves between seeds is not known, as that takes two seeds."
-    entry = _entry(reported.explanations(), cell) if cell["verdict"] == verdict.DIFFERS else None
+    entry = _matching_entry(reported.explanations(), cell) if cell["verdict"] == verdict.DIFFERS else None
     return entry["explanation"] if entry else ""
 
 
@@ -73,7 +73,7 @@ def counted(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def counts(comparison: pd.DataFrame) -> pd.DataFrame:
-    """How many cells of each table have each verdict: ``results/comparison_counts.csv``."""
+    """The table ``results/comparison_counts.csv``: how many cells of each table have each verdict."""
     frame = pd.crosstab(comparison["table"], comparison["verdict"].where(comparison["counted"], "only_shown"))
     frame = frame.reindex(index=list(reported.TABLES), columns=[*VERDICTS, "only_shown"], fill_value=0)
     frame.insert(len(VERDICTS), "counted", frame[list(VERDICTS)].sum(axis=1))
@@ -92,18 +92,18 @@ def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
 # ---- reasons not to compare or count ---------------------------------------------------------------------------------
 
 
-# Why a cell cannot be compared; "" if it can.
 def _obstacle(cell: dict, our_datasets: set[str], not_comparable: Iterable[dict]) -> str:
+    """Why a cell cannot be compared; "" if it can."""
     if cell["table"] not in cells.AVERAGES and cell["dataset"] not in our_datasets:
         return f"Dataset {cell['dataset']} is not among the runs."
     if cell["table"] in cells.AVERAGES and (too_few := reported.why_too_few(len(our_datasets))):
         return f"{too_few} Averages over datasets are compared where more than half are."
-    if entry := _entry(not_comparable, cell):
+    if entry := _matching_entry(not_comparable, cell):
         return entry["reason"]
     return "No run of ours gives this value." if pd.isna(cell["reproduced"]) else ""
 
 
-def _entry(entries: Iterable[dict], cell: dict) -> dict | None:
+def _matching_entry(entries: Iterable[dict], cell: dict) -> dict | None:
     """The first entry whose conditions in ``cells`` are all met by this cell."""
     for entry in entries:
         accepted = {column: values if isinstance(values, list) else [values] for column, values in entry["cells"].items()}

@@ -1,6 +1,6 @@
 """How often the verdicts on the paper's numbers are right, measured on copies of the paper that we make ourselves.
 
-A copy is the paper's tables with results of our runs with ten other seeds, printed with as many digits as in the paper. A
+A copy has the paper's tables, filled from our runs with ten other seeds and printed with as many digits as the paper. A
 perfect copy should rarely get the verdict "differs". A wrong copy prints numbers of something else, or numbers that are too
 large or too small. It should rarely get the verdict "reproduced".
 """
@@ -19,7 +19,7 @@ PAPER, PERFECT = "the paper", "perfect"
 #: The wrong copies, and what each of them prints instead of our numbers.
 WRONG = {
     "another row": "numbers of another dataset; in table 1 of another matcher, in table 5 of another pair",
-    "another size": "deviations half as large again, cohesion less .03, correlations plus .1",
+    "another size": "deviations 1.5 times as large, cohesion lower by 0.03, correlations higher by 0.1",
     "FRAC exchanged": "in table 4, the fair output of FRAC for the one that the paper scored",
     "random": "in tables 2 and 3, a random partition for Clusterlets",
 }
@@ -89,15 +89,15 @@ def _judge_copies(forecast_runs: pd.DataFrame, copy_runs: pd.DataFrame, printed_
     )
     to_judge = [(best_runs.forecasts(forecast_runs), copies_of_selections)]
     for dataset in forecast_runs["dataset"].unique() if copies_of_averages else ():
-        without_one = forecast_runs[forecast_runs["dataset"] != dataset]
-        to_judge.append((averages.forecasts(without_one, copy_runs["dataset"].nunique()), copies_of_averages))
+        remaining_runs = forecast_runs[forecast_runs["dataset"] != dataset]
+        to_judge.append((averages.forecasts(remaining_runs, copy_runs["dataset"].nunique()), copies_of_averages))
     for forecasts, copies in to_judge:
         for source, copy in copies:
             yield copy[["table"]].assign(source=source, verdict=judge(copy, forecasts)["verdict"]).dropna()
 
 
 def _copies(runs: pd.DataFrame, printed_cells: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The source of every copy, and the cells that the copy changes. Their column ``reported`` holds what it prints."""
+    """The source of every copy, and the cells that the copy changes, with the copy's values in the column ``reported``."""
     names = [name for name in reported.TABLES if (printed_cells["table"] == name).any()]
     if not names:
         return
@@ -116,7 +116,7 @@ def _wrong_copies(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     for step in range(1, len(reported.datasets())):
         from_other_row = _reprint(_with_other_rows(printed_cells, step), values)
-        yield "another row", from_other_row.assign(row=from_other_row["own"])
+        yield "another row", from_other_row.assign(row=from_other_row["own_row"])
     shifted = values.copy()
     for kind, shift in _SHIFTS.items():
         is_kind = shifted.index.get_level_values("quantity").str.startswith(kind)
@@ -128,7 +128,7 @@ def _wrong_copies(
 
 
 def _with_other_rows(printed_cells: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The cells, each with the name of the row ``step`` rows further down as its ``row``, and the name of its own as ``own``.
+    """The cells, with ``row`` replaced by the name of the row ``step`` rows below it, and the true one in ``own_row``.
 
     The first row of a table follows its last. Tables with only ``step`` rows or fewer are left out.
     """
@@ -141,11 +141,11 @@ def _with_other_rows(printed_cells: pd.DataFrame, step: int) -> pd.DataFrame:
             other_row = dict(zip(rows, rows[step:] + rows[:step], strict=True))
             cells_with_other.loc[group.index, "other"] = group["row"].map(other_row)
     cells_with_other = cells_with_other.dropna(subset="other")
-    return cells_with_other.assign(own=cells_with_other["row"], row=cells_with_other["other"])
+    return cells_with_other.assign(own_row=cells_with_other["row"], row=cells_with_other["other"])
 
 
 def _reprint(printed_cells: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """The cells that have a value in ``values``. It becomes their ``reported``, with as many decimals as in the paper."""
+    """The cells that have a value in ``values``, with this value as ``reported``, printed with the paper's decimals."""
     keys = pd.MultiIndex.from_frame(printed_cells[cells.KEY])
     printed_cells = printed_cells.assign(value=values.reindex(keys).to_numpy()).dropna(subset="value")
     reprinted = [

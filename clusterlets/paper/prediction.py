@@ -26,7 +26,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Mixture:
     """The distribution of a number: a mixture of Student-t kernels with three degrees of freedom.
 
     ``atoms`` (m,) are the centres, and ``weights`` (m,) add up to 1. The scale of the kernels is ``width``, but at least a
@@ -49,10 +49,10 @@ class Numbers:
 
     def _tails(self, printed: str) -> tuple[float, float]:
         """Probabilities that a number rounds to less than the printed one, and to more."""
-        value, unit = float(printed), last_digit(printed)
+        value, unit = float(printed), last_digit_unit(printed)
         scale = max(self.width, unit / 4)
-        below = student((value - unit / 2 - self.atoms) / scale)
-        above = student((self.atoms - value - unit / 2) / scale)
+        below = student_cdf((value - unit / 2 - self.atoms) / scale)
+        above = student_cdf((self.atoms - value - unit / 2) / scale)
         return float((self.weights * below).sum()), float((self.weights * above).sum())
 
 
@@ -60,43 +60,43 @@ class Numbers:
 class Options:
     """A distribution over a few named options, such as the matchers: their probabilities, which add up to 1."""
 
-    masses: Mapping[str, float]
+    probabilities: Mapping[str, float]
 
     def probability(self, printed: str) -> float:
-        return self.masses.get(printed, 0.0)
+        return self.probabilities.get(printed, 0.0)
 
     def tail(self, printed: str) -> float:
         """Total probability of the options that are no likelier than the printed one."""
-        largest_mass = self.probability(printed) + _TIE_TOLERANCE
-        return sum(mass for mass in self.masses.values() if mass <= largest_mass)
+        limit = self.probability(printed) + _TIE_TOLERANCE
+        return sum(probability for probability in self.probabilities.values() if probability <= limit)
 
 
-Prediction = Numbers | Options
+Prediction = Mixture | Options
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What our runs with other seeds would give for a number (``own``), and what a wrong paper might print instead.
+    """What our runs with other seeds would give for a number (``prediction``), and what a wrong paper might print instead.
 
     ``alternatives`` are groups of distributions; for example, one group holds those of the other datasets.
     """
 
     quantity: str
-    own: Prediction
+    prediction: Prediction
     alternatives: tuple[tuple[Prediction, ...], ...]
 
     def evidence(self, printed: str) -> float:
-        """How many times likelier the printed number is under our distribution than under the alternatives.
+        """How many times likelier the printed number is under our prediction than under the alternatives.
 
-        Every group of alternatives has the same weight. For a number, there is a further group: our distribution, shifted up
+        Every group of alternatives has the same weight. For a number, there is one more group: our prediction, shifted up
         and down by :func:`closeness_limit`.
         """
         groups: list[tuple[Prediction, ...]] = list(self.alternatives)
-        if isinstance(self.own, Numbers):
+        if isinstance(self.prediction, Mixture):
             limit = closeness_limit(self.quantity, float(printed))
-            groups.append(tuple(replace(self.own, atoms=self.own.atoms + shift) for shift in (limit, -limit)))
+            groups.append(tuple(replace(self.prediction, atoms=self.prediction.atoms + shift) for shift in (limit, -limit)))
         mean_probability = np.mean([np.mean([member.probability(printed) for member in group]) for group in groups if group])
-        return float(self.own.probability(printed) / max(mean_probability, np.finfo(float).tiny))
+        return float(self.prediction.probability(printed) / max(mean_probability, np.finfo(float).tiny))
 
 
 def closeness_limit(quantity: str, printed: float) -> float:
@@ -105,12 +105,12 @@ def closeness_limit(quantity: str, printed: float) -> float:
     return max(absolute, share * abs(printed))
 
 
-def last_digit(printed: str) -> float:
+def last_digit_unit(printed: str) -> float:
     """The unit of the last printed digit: 0.001 for ``.836``, 1 for ``17``."""
     return float(f"1e-{len(printed.partition('.')[2])}")
 
 
-def student(values: np.ndarray) -> np.ndarray:
+def student_cdf(values: np.ndarray) -> np.ndarray:
     """The cumulative distribution function of Student's t with three degrees of freedom."""
     ratio = values / np.sqrt(3.0)
     return 0.5 + (ratio / (1 + ratio * ratio) + np.arctan(ratio)) / np.pi

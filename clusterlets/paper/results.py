@@ -31,7 +31,7 @@ class Results:
 
     @classmethod
     def from_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided_cohesion: Mapping[str, float] = {}) -> "Results":
-        """Compute everything. The paper's numbers and claims are compared with runs on its own datasets only.
+        """Compute everything. The paper's numbers and claims are compared only with runs on the paper's datasets.
 
         ``undivided_cohesion`` is the cohesion of each dataset as one cluster, for those where it was measured.
         """
@@ -42,7 +42,7 @@ class Results:
         control_counts = controls.count_verdicts(compared, paper_runs)
         assessed = claims.assess(paper_runs, tables_on_paper_data, undivided_cohesion)
         at_limits = at_fairness.at_given_fairness(runs)
-        # Ladders are for a comparison of all methods, as in workflow/configs/field.yaml.
+        # A configuration with ladders compares all methods, as workflow/configs/field.yaml does, so all are ranked.
         is_paper_grid = len(paper_runs) and not settings["ladders"]
         ranked = selection.without_other_methods(runs, settings["grids"]) if is_paper_grid else runs
         return cls(runs, settings, our_tables, statistics.rank_all(ranked), compared, control_counts, assessed, at_limits)
@@ -71,7 +71,7 @@ class Results:
                 write_csv(folder / name, content)
 
     def files(self) -> Iterator[tuple[str, pd.DataFrame | str]]:
-        """Path below the results folder and content of each file: those that :meth:`read` needs, and versions for people."""
+        """The path below the results folder and the content of each file: tables for :meth:`read`, and versions for people."""
         yield "tables/all_tables.tex", tables.document(tables.NAMES)
         for name, table in self.tables.items():
             yield f"tables/{name}.csv", table.frame

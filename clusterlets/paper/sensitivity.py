@@ -61,11 +61,11 @@ HEADLINES = {
 
 
 def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.DataFrame:
-    """One row per choice and number: ``results/sensitivity.csv``, :data:`COLUMNS`.
+    """The table ``results/sensitivity.csv``, with a row for each choice and number, and columns :data:`COLUMNS`.
 
-    ``runs`` are all runs of the grid, and ``variants`` the runs under each alternative; if there are datasets of the paper,
-    only these enter. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten seeds,
-    if there are several: less than that is noise.
+    ``runs`` are all runs of the grid, and ``variants`` the runs under each alternative. If any dataset is one
+    of the paper's, all others are left out. ``range_over_seeds`` is how far a number of the baseline moves over disjoint
+    groups of ten seeds, if there are several. A smaller difference may be noise.
     """
     runs = reported.runs_of_paper(runs)
     first_seeds, *other_seeds = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
@@ -106,7 +106,7 @@ def _numbers_from_runs(runs: pd.DataFrame) -> pd.Series:
 
 
 def _printed_numbers(runs: pd.DataFrame) -> pd.Series:
-    """The paper's numbers on the datasets that were run; its table 1 is over all of its datasets."""
+    """The paper's numbers on the datasets that were run. Those of table 1 are over all of the paper's datasets."""
     tables_of_paper = (reported.table(name).replace("FRAC", "FRAC (nearest)") for name in reported.TABLES[1:4])
     on_our_datasets = [table[table["dataset"].isin(runs["dataset"])] for table in tables_of_paper]
     if on_our_datasets[0].empty:
@@ -126,7 +126,7 @@ def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _numbers(our_tables: Mapping[str, pd.DataFrame]) -> pd.Series:
     """Summary numbers of these tables (of 1 to 4), ours or the paper's, by (table, row, quantity)."""
-    summaries = {_TABLE1: _numbers_of_matchers, _TABLE4: _numbers_of_duels}
+    summaries = {_TABLE1: _numbers_of_matchers, _TABLE4: _numbers_against_frac}
     numbers = {
         (name, *key): value
         for name, frame in our_tables.items()
@@ -136,7 +136,7 @@ def _numbers(our_tables: Mapping[str, pd.DataFrame]) -> pd.Series:
 
 
 def _numbers_of_matchers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
-    """Table 1, and each matcher's place by mean deviation, 1 for the least."""
+    """Table 1, and each matcher's place by mean deviation, where 1 is the lowest."""
     table = table.set_index("matcher")[_METRICS].astype(float)
     table["place"] = table["deviation_mean"].rank()
     return table.stack(future_stack=True).to_dict()
@@ -151,8 +151,8 @@ def _numbers_of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     }
 
 
-def _numbers_of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
-    """Table 4 on the datasets with both: mean deviations, their ratio, and on how many Clusterlets deviate less."""
+def _numbers_against_frac(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """Table 4 on the datasets with both methods: mean deviations, their ratio, and the datasets won by Clusterlets."""
     deviations = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
     deviations = deviations.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
     ours, frac = deviations["Clusterlets"], deviations["FRAC (nearest)"]
@@ -195,10 +195,10 @@ _HOW_TO_READ = (
     "the last columns count the paper's numbers that are reproduced, and that differ, of those that can be compared."
 )
 _NO_VARIANTS = (
-    "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and forty further "
+    "Choices that need additional runs are missing, because no variants were run. `make extended` runs them, and forty more "
     "seeds (workflow/configs/extended.yaml)."
 )
-_NO_GROUPS = "How much of this is noise cannot be said without two groups of ten seeds or more (`make extended`)."
+_NO_GROUPS = "It takes two groups of ten seeds or more to show how much of this is noise (`make extended`)."
 
 
 def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
@@ -210,29 +210,29 @@ def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
 def to_markdown(assessed: pd.DataFrame) -> str:
     """A table of the headline numbers with a row per choice, notes on missing runs, and the effect of figure 1's blocks."""
     # A number's rows, one for each choice, repeat the paper's number, the baseline and the range.
-    once = assessed.drop_duplicates(_KEY)
-    usual = headlines(once).to_dict("records")
-    lines = {
-        "the paper": {row["title"]: _number(row, "reported") for row in usual},
-        "usual choices": _headline_cells(once, "baseline"),
+    number_rows = assessed.drop_duplicates(_KEY)
+    headline_rows = headlines(number_rows).to_dict("records")
+    cells_by_label = {
+        "the paper": {row["title"]: _number(row, "reported") for row in headline_rows},
+        "usual choices": _headline_cells(number_rows, "baseline"),
     }
     for choice, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
         cells = _headline_cells(rows, "varied")
         if cells:
-            lines["{0}: {2} instead of {1}".format(*choice)] = cells
-    has_ranges = any(pd.notna(row["range_over_seeds"]) for row in usual)
+            cells_by_label["{0}: {2} instead of {1}".format(*choice)] = cells
+    has_ranges = any(pd.notna(row["range_over_seeds"]) for row in headline_rows)
     if has_ranges:
-        lines["range over seeds"] = {row["title"]: _number(row, "range_over_seeds") for row in usual}
+        cells_by_label["range over seeds"] = {row["title"]: _number(row, "range_over_seeds") for row in headline_rows}
     legend = (
         "Bold: further from the usual choices' number than ten other seeds move it (last row)." if has_ranges else _NO_GROUPS
     )
-    has_variants = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
-    titles = [row["title"] for row in usual]
-    rows_of_text = [[label, *(cells.get(title, "") for title in titles)] for label, cells in lines.items()]
+    variant_choices = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
+    titles = [row["title"] for row in headline_rows]
+    rows_of_text = [[label, *(cells.get(title, "") for title in titles)] for label, cells in cells_by_label.items()]
     table = [["", *titles], ["---", *["---:"] * len(titles)], *rows_of_text]
     introduction = f"{_HOW_TO_READ}{_describe_basis_of_paper(assessed)}"
-    parts = ["# Sensitivity analysis", introduction, legend, *([] if has_variants else [_NO_VARIANTS])]
-    parts += ["\n".join(f"| {' | '.join(line)} |" for line in table), _describe_blocks(assessed)]
+    parts = ["# Sensitivity analysis", introduction, legend, *([] if variant_choices else [_NO_VARIANTS])]
+    parts += ["\n".join(f"| {' | '.join(row)} |" for row in table), _describe_blocks(assessed)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -115,23 +115,23 @@ def correlations(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["coefficient", "x", "y", "value", "runs"])
 
 
-def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
+def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, group_columns: list[str]) -> pd.DataFrame:
     """The best candidate of each group of runs, with counts of the group's candidates, limit cases and failed runs.
 
-    ``per`` names the columns that define a group. A group without a candidate keeps its row.
+    ``group_columns`` name the columns that define a group. A group without a candidate keeps its row.
     """
     eligible = selection.without_limit_cases(candidates)
     frames_by_count = {"candidates": eligible, "limit_cases": candidates, "dropped": runs[runs["status"] != "ok"]}
-    sizes = {name: frame.groupby(per).size() for name, frame in frames_by_count.items()}
-    counts = pd.DataFrame(sizes, index=runs.groupby(per).size().index).fillna(0).astype(int)
-    counts["limit_cases"] -= counts["candidates"]
-    best_of_group = selection.best(eligible, by, per).rename(columns={"n_clusters": "size"})
-    frame = counts.reset_index().merge(best_of_group, on=per, how="left")
+    sizes = {name: frame.groupby(group_columns).size() for name, frame in frames_by_count.items()}
+    counts = pd.DataFrame(sizes, index=runs.groupby(group_columns).size().index).fillna(0).astype(int)
+    counts["limit_cases"] -= counts["candidates"]  # counted with the limit cases so far
+    best_of_group = selection.best(eligible, by, group_columns).rename(columns={"n_clusters": "size"})
+    frame = counts.reset_index().merge(best_of_group, on=group_columns, how="left")
     frame = frame.astype({column: "Int64" for column in _INTEGER_COLUMNS if column in frame})
     frame["matcher"] = selection.paper_names(frame["matcher"])
     usual_orders = {"dataset": reported.datasets(), "method": selection.METHODS}
-    orders = {column: selection.in_order(runs[column], usual_orders[column]) for column in per}
-    return frame.sort_values(per, key=lambda column: column.map(orders[column.name].index), ignore_index=True)
+    orders = {column: selection.in_order(runs[column], usual_orders[column]) for column in group_columns}
+    return frame.sort_values(group_columns, key=lambda column: column.map(orders[column.name].index), ignore_index=True)
 
 
 # ---- the tables ------------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ _CORRELATION_COLUMNS = (
     *(Column("Value", ("value",), 3), Column("Runs", ("runs",), 0)),
 )
 
-_LIMITS = "Fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
+_LIMITS = "Runs with fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
 _MEANS_OVER_SEEDS = f"averaged over seeds (± is the spread over seeds). {_LIMITS}"
 # Name, caption, printed columns and function of each table.
 _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
@@ -191,8 +191,8 @@ _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFram
     ),
     (
         "table4_frac_vs_clusterlets",
-        "Clusterlets against FRAC, the best run of each by mean deviation. FRAC (nearest) is how the paper scored it, "
-        f"FRAC (fair) is the algorithm as defined. {_LIMITS}",
+        "Clusterlets against FRAC, the best run of each by mean deviation. FRAC (nearest) is FRAC as the paper scored it, "
+        f"FRAC (fair) the algorithm as defined. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="deviation_mean", methods=selection.COMPARED),
     ),
@@ -283,7 +283,7 @@ def readable_name(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-_BEST: dict[str, Callable] = {"deviation_mean": min, "deviation_max": min, "cohesion": max, "overlap": min}
+_CHOOSE_BEST: dict[str, Callable] = {"deviation_mean": min, "deviation_max": min, "cohesion": max, "overlap": min}
 
 
 def best(table: Table) -> frozenset[tuple[int, int]]:
@@ -301,11 +301,11 @@ def is_best(values: pd.Series, quantity: str) -> np.ndarray:
 
     No value is the best if all agree to 12 decimals, or if neither high nor low values of the quantity are better.
     """
-    if quantity not in _BEST:
+    if quantity not in _CHOOSE_BEST:
         return np.zeros(len(values), dtype=bool)
     rounded = values.to_numpy(float, na_value=np.nan).round(12)
     distinct = set(rounded[~np.isnan(rounded)])
-    return rounded == (_BEST[quantity](distinct) if len(distinct) > 1 else np.nan)
+    return rounded == (_CHOOSE_BEST[quantity](distinct) if len(distinct) > 1 else np.nan)
 
 
 def to_markdown(table: Table) -> str:
@@ -327,7 +327,7 @@ def _formatted_cells(table: Table, escape: Callable[[str], str], bold: str) -> l
 
 
 def to_latex(table: Table) -> str:
-    """A ``table`` environment for documents that load booktabs and multirow; neighbours with equal first cells share one."""
+    """A ``table`` environment for documents that load booktabs and multirow. Equal first cells of adjacent rows are merged."""
     alignment = "".join("l" if column.decimals is None else "r" for column in table.columns)
     header = [latex_escape(column.title) for column in table.columns]
     return "\n".join(

@@ -19,11 +19,11 @@ VERDICTS = (REPRODUCED, UNDECIDED, DIFFERS)
 
 #: A number differs if its tail probability is below this. A group of n numbers differs if one of the tails is below LEVEL / n.
 LEVEL = 0.05
-#: The least evidence for which a number is reproduced, and the least geometric mean for which a group of numbers is.
+#: The least evidence for which a number is reproduced, and the least geometric mean of evidence for which a group is.
 EVIDENCE, EVIDENCE_OF_SEVERAL = 5.0, 2.25
 
 _DECIMALS = 6  # in the files
-_MIN_EVIDENCE = 1e-6
+_MIN_EVIDENCE = 1e-6  # in geometric means, which a single 0 would make 0
 # The numbers of table 2 are so alike that even numbers 50 % too large would pass.
 _NEVER_REPRODUCED = {("table", "table2_best_by_deviation")}
 
@@ -40,7 +40,7 @@ def judge(printed: pd.DataFrame, forecasts: Mapping[Key, Forecast]) -> pd.DataFr
 def _judge_number(forecast: Forecast | None, printed: str) -> tuple[float, float, str]:
     if forecast is None:
         return np.nan, np.nan, UNDECIDED
-    tail, evidence = round(forecast.own.tail(printed), _DECIMALS), round(forecast.evidence(printed), _DECIMALS)
+    tail, evidence = round(forecast.prediction.tail(printed), _DECIMALS), round(forecast.evidence(printed), _DECIMALS)
     verdict = DIFFERS if tail < LEVEL else REPRODUCED if evidence >= EVIDENCE else UNDECIDED
     return tail, evidence, verdict
 

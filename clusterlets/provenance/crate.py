@@ -17,7 +17,7 @@ import yaml
 
 from clusterlets.datasets import describe
 from clusterlets.provenance import manifest
-from clusterlets.provenance.packing import RESULTS, Run, personal_contents
+from clusterlets.provenance.packing import RESULTS, Run, revealed_contents
 from clusterlets.storage import hash_of_file
 from clusterlets.text import counted
 
@@ -154,7 +154,7 @@ def _add_entity(crate: "ROCrate", identifier: str, properties: Mapping[str, Any]
 
 def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
     """Add the raw files of every dataset, and a description of each of the user's own tables."""
-    contents = personal_contents(run)
+    contents = revealed_contents(run)
     for dataset, identity in run.manifest["datasets"].items():
         settings = run.manifest["settings"]["tables"][dataset]
         usage = f"Used: {identity['rows']} rows, {identity['features']} features (fingerprint {identity['fingerprint']})."

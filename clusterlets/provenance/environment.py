@@ -24,14 +24,14 @@ def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
 
 
 def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
-    """The version of each available library. A loaded library is asked itself."""
+    """The version of each available library. For a loaded library, it is what the library reports."""
     versions = {name: libraries.loaded().get(name) or _installed_version(name) for name in names}
     return {name: version for name, version in versions.items() if version}
 
 
 def check_libraries() -> None:
-    """Raise ClusterletsError if a library is not in its locked version."""
-    python = shutil.which("python")  # runs the jobs, whose environment may be another one, which is not checked
+    """Raise ClusterletsError if a library's version is not the locked one."""
+    python = shutil.which("python")  # runs the jobs; it is not checked if it belongs to another environment
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
         libraries.check_versions(installed())
 

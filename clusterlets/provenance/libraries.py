@@ -31,7 +31,7 @@ def loaded() -> dict[str, str]:
 
 @contextmanager
 def require_locked() -> Iterator[None]:
-    """After a block, even if it fails, raise ClusterletsError if a loaded library is not in its locked version."""
+    """After a block, even if it fails, raise ClusterletsError if a loaded library's version is not the locked one."""
     try:
         yield
     finally:
@@ -47,9 +47,9 @@ def check_versions(versions: Mapping[str, str], lock: Path = LOCK) -> None:
     if wrong_versions:
         faults = (f"{name} {version}{_origin(name)} instead of {pins[name]}" for name, version in wrong_versions.items())
         raise ClusterletsError(
-            f"The environment has {', '.join(faults)}, as locked in {lock.name}: results would look like those of the lock. "
-            "Is another version on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
-            "docs/environments.md says how to change a version."
+            f"The environment has {', '.join(faults)}, contrary to {lock.name}: results would seem to come from the locked "
+            "versions. Is another version on PYTHONPATH, or an old environment activated? `make environment` sets up the right "
+            "one; docs/environments.md says how to change a version."
         )
 
 

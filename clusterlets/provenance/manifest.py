@@ -29,7 +29,7 @@ _APPROXIMATE_FILES = {
 
 _LOCATIONS = ("results", "mirror")  # settings that only say where files are
 _NOT_RESULTS = {NAME, "README.md"}  # files at the top of a results folder
-# The JSON schema of a manifest. Users are told to remove files that a manifest names, so no name may point outside its folder.
+# The JSON schema of a manifest. Users are told to remove files that a manifest names, so all must be in the results folder.
 _OBJECTS_BY_NAME = {"type": "object", "additionalProperties": {"type": "object"}}
 _HASHES_BY_FILE = {
     "type": "object",
@@ -48,7 +48,7 @@ _SCHEMA = {
         "files": {"type": "object", "additionalProperties": _HASHES_BY_FILE},
     },
 }
-_MAX_DEPTH = 20
+_MAX_DEPTH = 20  # nested objects and lists, many more than any manifest has
 _PROVENANCE = re.compile(rb"(<!-- provenance -->).*?(<!-- end of provenance -->)", re.DOTALL)
 
 
@@ -117,7 +117,7 @@ def group_of(file: str) -> str:
 
 
 def _identity(description: Mapping) -> dict:
-    keys = ("fingerprint", "scaling", "rows", "features", "groups", "source_sha256")  # the last only of a user's own table
+    keys = ("fingerprint", "scaling", "rows", "features", "groups", "source_sha256")  # only a user's own table has the last one
     return {key: description[key] for key in keys if key in description}
 
 
@@ -201,30 +201,30 @@ class Check:
     missing : list of str
         Results that the folder lacks.
     changed : list of str
-        Results with other bytes. If all cells of a folder are intact but from another run, it names the folder (``.../``).
+        Results with other bytes. The folder (``.../``) stands for its cells if all are intact but from another run.
     extra : list of str
-        Files that an earlier, larger grid left. Nothing reads them, so they are no fault.
-    own : list of str
-        The user's own tables and methods that have changed since. A missing one is no fault, because the results may have been
-        copied to another place.
+        Files that an earlier, larger grid left. Nothing reads them, so the check passes with them.
+    changed_inputs : list of str
+        Files of the user's own tables and methods that have changed since the run. Missing ones are not listed, because the
+        results may have been copied to another place.
     """
 
     checked: int
     missing: list[str]
     changed: list[str]
     extra: list[str]
-    own: list[str]
+    changed_inputs: list[str]
 
     @property
     def passed(self) -> bool:
-        return not (self.missing or self.changed or self.own)
+        return not (self.missing or self.changed or self.changed_inputs)
 
 
 def check(results: Path) -> Check:
-    """Compare a results folder with its manifest. Intermediate files are not in it: they carry their own hashes."""
+    """Compare a results folder with its manifest. Intermediate files hold their own hashes and are not compared."""
     manifest = read(results / NAME)
     if _OWN_HASH not in manifest or not hashes(manifest):
-        fault = "lists no file" if _OWN_HASH in manifest else "has no hash of its own"
+        fault = "lists no file" if _OWN_HASH in manifest else "lacks its own hash"
         raise ClusterletsError(f"{results / NAME} {fault}, so it proves nothing. Remove it and run the workflow again.")
     expected_files, digests = files(manifest), hashes(manifest)
     missing = [file for file in expected_files if not (results / file).is_file()]
@@ -233,13 +233,13 @@ def check(results: Path) -> Check:
     for folder, names in cells_by_folder(manifest["settings"]).items():
         changed += _changed_cells(results, folder, names, digests.get(folder))
     extra = sorted(set(_results_in(results, expected_files)) - set(expected_files))
-    own_digests = {}
+    input_digests = {}
     for name, identity in manifest["datasets"].items():
         if identity.get("source_sha256"):
-            own_digests[manifest["settings"]["tables"][name]["path"]] = identity["source_sha256"]
-    own_digests |= user_files(manifest)
-    changed_own_files = [path for path, digest in own_digests.items() if Path(path).is_file() and hash_of_file(path) != digest]
-    return Check(len(expected_files), missing, changed, extra, changed_own_files)
+            input_digests[manifest["settings"]["tables"][name]["path"]] = identity["source_sha256"]
+    input_digests |= user_files(manifest)
+    changed_inputs = [path for path, digest in input_digests.items() if Path(path).is_file() and hash_of_file(path) != digest]
+    return Check(len(expected_files), missing, changed, extra, changed_inputs)
 
 
 def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:

@@ -18,12 +18,12 @@ from clusterlets.storage import load_json
 from clusterlets.text import counted
 
 #: The files and folders at the top of the checkout that a run needs.
-SOURCE = (
+SOURCE_NAMES = (
     *("CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "README.md", "Snakefile", "config.yaml", "pyproject.toml"),
     *("requirements.lock", "clusterlets", "envs", "profiles", "snakemake_logger_plugin_cells", "workflow"),
 )
 #: Folders in the archive: for the results, and for the user's own files.
-RESULTS, OWN = "results/", "user/"
+RESULTS, USER_FOLDER = "results/", "user/"
 _ACCOUNTS = "accounts"
 _PROVENANCE = f"{_ACCOUNTS}/provenance.json"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold
@@ -50,7 +50,7 @@ def read(results: Path, agent: str) -> Run:
     """
     check = manifest.check(results)
     if not check.passed:
-        faulty = [*check.missing, *check.changed, *check.own]
+        faulty = [*check.missing, *check.changed, *check.changed_inputs]
         raise ClusterletsError(
             f"{results} is not what its {manifest.NAME} says: {counted(len(faulty), 'file')} missing or changed, first "
             f"{faulty[0]}. `clusterlets verify --results {results}` names them all and says what to do."
@@ -62,13 +62,13 @@ def read(results: Path, agent: str) -> Run:
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(
-            f"{results / _PROVENANCE} and {results / manifest.NAME} are of different settings: a run that did not finish "
-            "has replaced one of them. Run the workflow again to its end."
+            f"{results / _PROVENANCE} and {results / manifest.NAME} have different settings: an unfinished run has replaced "
+            "one of them. Let a run of the workflow finish."
         )
     if not provenance["jobs"]["first_job_began"]:
         raise ClusterletsError(
-            f"{results / _PROVENANCE} counts no job, as the logs had been removed: the time of the run is unknown. Run the "
-            "workflow again, into an empty folder."
+            f"{results / _PROVENANCE} counts no job, because the logs had been removed, so the time of the run is unknown. Run "
+            "the workflow again, into an empty folder."
         )
     return Run(results, run_manifest, provenance, agent)
 
@@ -76,8 +76,8 @@ def read(results: Path, agent: str) -> Run:
 def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dict[str, bytes]:
     """What a run needs from the checkout, by name, at the commit of the run.
 
-    ``source`` is what :func:`clusterlets.provenance.environment.source` returned in the run. If it names no commit, or
-    uncommitted changes, the files are taken as they are now.
+    ``source`` is what :func:`clusterlets.provenance.environment.source` returned in the run. If there is no commit,
+    or the checkout had uncommitted changes, the files are those of now.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dic
         If this checkout does not have the commit.
     """
     if source is None or source["dirty"]:
-        paths = (path for name in SOURCE for path in (checkout / name, *(checkout / name).rglob("*")))
+        paths = (path for name in SOURCE_NAMES for path in (checkout / name, *(checkout / name).rglob("*")))
         files = {path.relative_to(checkout): path for path in paths if path.is_file() and "__pycache__" not in path.parts}
         return {name.as_posix(): path.read_bytes() for name, path in files.items()}
     command = ["git", "-C", str(checkout), "archive", "--format=tar", source["commit"]]
@@ -97,17 +97,17 @@ def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dic
             "that does, or run the workflow again."
         ) from None
     with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
-        members = [member for member in archive if member.isfile() and PurePosixPath(member.name).parts[0] in SOURCE]
+        members = [member for member in archive if member.isfile() and PurePosixPath(member.name).parts[0] in SOURCE_NAMES]
         return {member.name: archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
 
 
-def own_files(run: Run) -> dict[str, bytes]:
+def user_files(run: Run) -> dict[str, bytes]:
     """The configuration files of a run and the files of the user's own methods, by name in the archive.
 
     Raises
     ------
     ClusterletsError
-        If a file cannot be read: nobody could repeat the archived run.
+        If a file cannot be read, because nobody could repeat the archived run without it.
     """
     contents = {path: text.encode() for path, text in run.provenance["configfiles"].items()}
     for path in manifest.user_files(run.manifest):
@@ -118,7 +118,7 @@ def own_files(run: Run) -> dict[str, bytes]:
                 f"{path}, which belongs to a method of the run, cannot be read ({error.strerror}), and an archive without it "
                 "could not be run again. Put it back, or run this command in the folder in which the workflow ran."
             ) from None
-    return {OWN + _name_in_archive(path): content for path, content in contents.items()}
+    return {USER_FOLDER + _name_in_archive(path): content for path, content in contents.items()}
 
 
 def _name_in_archive(path: str) -> str:
@@ -146,26 +146,26 @@ def pack(contents: Mapping[str, bytes | Path]) -> bytes:
     return buffer.getvalue()
 
 
-def personal_contents(run: Run) -> dict[str, str]:
+def revealed_contents(run: Run) -> dict[str, str]:
     """What the archive reveals about the rows of each of the user's own tables, in words, by the table's id.
 
     The archive leaves out the tables themselves. But results follow from their rows, and the archive may become public.
     """
     projection = run.results / "clusterings" / "projection.csv"
-    drawn_rows: dict[str, set[str]] = {}
+    plotted_rows: dict[str, set[str]] = {}
     if projection.is_file():
         with projection.open(encoding="utf-8", newline="") as file:
-            for line in csv.DictReader(file):
-                drawn_rows.setdefault(line["dataset"], set()).add(line["row"])
+            for record in csv.DictReader(file):
+                plotted_rows.setdefault(record["dataset"], set()).add(record["row"])
     contents = {}
     for dataset, settings in run.manifest["settings"]["tables"].items():
         if "path" in settings and dataset in run.manifest["datasets"]:
             groups = run.manifest["datasets"][dataset]["groups"]
             columns = " and ".join(settings.get("sensitive", []))
             contents[dataset] = f"the values of {columns} with their counts ({counted(len(groups), 'group')})"
-            if n_rows := len(drawn_rows.get(dataset, ())):
+            if n_rows := len(plotted_rows.get(dataset, ())):
                 contents[dataset] += (
-                    f", and, for {counted(n_rows, 'row')} by number, the group, the cluster and two coordinates that follow "
-                    f"from the features ({RESULTS}clusterings/projection.csv)"
+                    f", and, for {counted(n_rows, 'row')} identified by number, the group, the cluster and two "
+                    f"coordinates that follow from the features ({RESULTS}clusterings/projection.csv)"
                 )
     return contents

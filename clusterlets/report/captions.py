@@ -29,7 +29,7 @@ RESULTS = {
         "tables/table1_matchers": "Table 1 of the paper: means and population standard deviations over all runs of each "
         "matcher, including those with fewer than 3 clusters or an overlap of 0.5 or more.",
         "tables/table2_best_by_deviation": "Table 2 of the paper: the run of each dataset with the least mean deviation, "
-        "without runs of fewer than 3 clusters or an overlap of 0.5 or more.",
+        "among those with at least 3 clusters and an overlap below 0.5.",
         "tables/table2_by_configuration_mean": "Table 2 with a sounder choice: the configuration with the least mean "
         "deviation, averaged over its seeds.",
         "tables/table2_with_controls": "Table 2 with FRAC and the controls k-means and random.",
@@ -57,7 +57,7 @@ RESULTS = {
         "own numbers, by ours, and on controls in the place of Clusterlets.",
     },
     "Sensitivity analysis": {
-        "sensitivity": "Numbers of tables 1 to 4 with the usual choices, and with one choice taken the other way.",
+        "sensitivity": "Numbers of tables 1 to 4 with the usual choices, and with one choice changed.",
     },
     "Paper against code": {
         "as_published": "The paper's numbers and claims beside two runs: one follows its text, the other the published code.",
@@ -108,7 +108,7 @@ def by_result() -> dict[str, tuple[str, str]]:
 
 
 def report_arguments(path: str, results: str, folder: str) -> dict:
-    """Arguments of Snakemake's ``report`` for a result: the file of its caption below ``folder``, category and labels.
+    """Arguments of Snakemake's ``report`` for a result: the caption's file below ``folder``, the category, and the labels.
 
     ``path`` begins with the folder ``results``, or with ``{place}`` if every variant has such a file. Labels then contain the
     variant's folder.
@@ -117,17 +117,21 @@ def report_arguments(path: str, results: str, folder: str) -> dict:
     category, _ = by_result()[result]
     name = Path(result).name.replace("_", " ") + (" of {place}" if "{place}" in path else "")
     file_format = {"md": "Markdown", "tex": "LaTeX", "txt": "text"}.get(suffix, suffix.upper())
-    return {"caption": f"{folder}/{file_of(result)}", "category": category, "labels": {"result": name, "format": file_format}}
+    return {
+        "caption": f"{folder}/{caption_file(result)}",
+        "category": category,
+        "labels": {"result": name, "format": file_format},
+    }
 
 
-def file_of(result: str) -> str:
+def caption_file(result: str) -> str:
     """The file of a result's caption, relative to the folder that :func:`write` writes to."""
     return f"{result.replace('/', '.')}.rst"
 
 
 def write(folder: str) -> None:
     """Write the overview and each caption to its own file, because Snakemake only reads captions from files."""
-    texts = {file_of(result): caption for result, (_, caption) in by_result().items()}
+    texts = {caption_file(result): caption for result, (_, caption) in by_result().items()}
     for name, text in {**texts, "workflow.rst": OVERVIEW}.items():
         path = Path(folder, name)
         if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text:

@@ -15,11 +15,11 @@ MAX_PROFILES = 30
 
 @dataclass(frozen=True)
 class Profile:
-    """A cluster in words, by the features that stand out and its typical rows, and a PNG of its features."""
+    """A cluster: a sentence on the features that stand out, the ids of typical rows, and a PNG of its features."""
 
     name: str
-    standing_out: str
-    typical: str
+    sentence: str
+    typical_rows: str
     picture: bytes
 
 
@@ -44,7 +44,7 @@ def render(
     table, features, method : str
         What was clustered, by which columns, and how.
     notes, warnings : sequences of str
-        Sentences.
+        Sentences on the data and on the fit.
     composition : DataFrame (C, K)
         Number of instances of each group in each cluster.
     group_counts : array (K,)
@@ -58,7 +58,7 @@ def render(
     command : str
         The command that repeats the run.
     picture : bytes
-        A PNG.
+        A PNG of the clusters' composition and rows.
     """
     return render_template(
         "clustering.html",

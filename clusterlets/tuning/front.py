@@ -13,7 +13,14 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox, BboxBase
 
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import add_legend, empty_figure, method_styles, panels, set_root_axis, set_round_ticks
+from clusterlets.report.drawing.style import (
+    add_legend,
+    empty_figure,
+    method_styles,
+    panels,
+    set_round_ticks,
+    set_square_root_axis,
+)
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
@@ -34,7 +41,7 @@ def draw(tuned: "Tuned") -> Figure:
     figure, (axes,) = panels(1, per_row=1, height=5.2)
     max_deviation = tuned.task.requirement.bounds.get("max_deviation")
     limit = None if max_deviation is None or isinstance(max_deviation, Mapping) else float(max_deviation)
-    set_root_axis(axes, 1.15 * max(priced["deviation_max"].max(), limit or 0, 0.01), _TICKS)
+    set_square_root_axis(axes, 1.15 * max(priced["deviation_max"].max(), limit or 0, 0.01), _TICKS)
     highest = 1.08 * max(1.2, priced["price"].max())
     axes.set_yscale("log")
     # The axis starts about 4 % of its length below a price of 1, or just below the lowest price.

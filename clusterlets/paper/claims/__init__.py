@@ -33,14 +33,14 @@ __all__ = [
 OWN, STRICTER = "the paper's own", "stricter"
 #: What :func:`counts` counts, by column.
 COUNTED = {
-    "paper": "the paper's own comparison, by its numbers",
-    "ours": "the paper's own comparison, by ours",
-    "stricter": "our stricter comparison, by ours",
+    "paper": "the paper's own comparison, by the paper's numbers",
+    "ours": "the paper's own comparison, by our numbers",
+    "stricter": "our stricter comparison, by our numbers",
 }
 
 
 def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided_cohesion: Mapping[str, float]) -> pd.DataFrame:
-    """One row per claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
+    """The table ``results/claims.csv``, with a row for each claim of ``reported/claims.yaml``, and :data:`COLUMNS`.
 
     ``runs`` are those on the paper's datasets, and ``our_tables`` their tables. ``undivided_cohesion`` maps datasets to the
     cohesion of all their instances as one cluster; it may lack some.
@@ -83,7 +83,7 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
 def by_sentence(assessed: pd.DataFrame) -> pd.DataFrame:
     """The verdicts on each sentence of the paper, one row per sentence, with the columns of :data:`COUNTED`.
 
-    If a sentence has several claims, it gets their common verdict, and holds in part if they differ. Inconclusive claims are
+    A sentence with several claims gets their verdict if all have the same, and otherwise holds in part. Inconclusive claims are
     ignored unless all are inconclusive. In the stricter comparison, the claims against FRAC (fair) replace the sentence's other
     claims.
     """

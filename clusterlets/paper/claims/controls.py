@@ -2,7 +2,7 @@
 
 A control takes the place of Clusterlets, and the claim is judged as before. The controls are random partitions, plain k-means
 and the undivided data. Runs of the first two are selected by the same rule as those of Clusterlets. The undivided data are a
-single cluster of all instances. That is a limit case, which the rule would exclude, but here it is allowed.
+single cluster of all instances. The rule would exclude this limit case, but here it is allowed.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,8 +25,8 @@ def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
     The control's runs are labelled as runs of the matcher C, so that claims about the best runs of C can be tested on them too.
     """
     relabelled = runs[runs["method"] == control].assign(method="Clusterlets", matcher="C")
-    replaced = pd.concat([runs[runs["method"] != "Clusterlets"], relabelled], ignore_index=True)
-    return Numbers.from_runs(replaced, tables.make(replaced, reported.TABLES))
+    runs_with_control = pd.concat([runs[runs["method"] != "Clusterlets"], relabelled], ignore_index=True)
+    return Numbers.from_runs(runs_with_control, tables.make(runs_with_control, reported.TABLES))
 
 
 def undivided(our_tables: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> Numbers:

@@ -11,7 +11,7 @@ HOLDS, IN_PART, FAILS, INCONCLUSIVE = "holds", "holds in part", "does not hold",
 VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE)
 
 #: A number may miss a threshold by this much, because of rounding errors. No threshold has as many digits.
-LAST_BIT = 1e-9
+ROUNDING_ERROR = 1e-9
 
 
 class Undecided(Exception):
@@ -28,7 +28,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Scale:
-    """Thresholds for the share of cases: from ``holds`` on a claim holds, above ``in_part`` it holds in part."""
+    """Thresholds for the share of cases, and their description in words.
+
+    A claim holds if the share is at least ``holds``, and holds in part if it is above ``in_part``.
+    """
 
     holds: float
     in_part: float
@@ -40,7 +43,7 @@ def grade(is_true: pd.Series, scale: Scale, details: pd.Series | None = None, un
     if is_true.empty:
         raise Undecided("No case is left to look at.")
     share = is_true.mean()
-    verdict = HOLDS if share >= scale.holds - LAST_BIT else IN_PART if share > scale.in_part else FAILS
+    verdict = HOLDS if share >= scale.holds - ROUNDING_ERROR else IN_PART if share > scale.in_part else FAILS
     exceptions = [f"{case} ({details[case]})" if details is not None else str(case) for case in is_true.index[~is_true]]
     statistic = f"{int(is_true.sum())} of {len(is_true)} {unit}"
     return Finding(verdict, f"{statistic}; not {', '.join(exceptions)}" if exceptions else statistic)
@@ -52,7 +55,7 @@ def grade_in_two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:
 
 
 def format_number(value: float) -> str:
-    """Format with three decimals, but whole and half numbers with fewer, and numbers below .001 with one digit."""
+    """Format with three decimals, but whole and half numbers with fewer, and numbers below .001 with one significant digit."""
     # A number is infinite if it was divided by a printed 0.
     if np.isinf(value) or float(2 * value).is_integer():
         return f"{value:g}".replace("-", "−")

@@ -25,7 +25,7 @@ class Numbers:
     def from_paper(cls) -> "Numbers":
         """The printed numbers. The paper's FRAC is FRAC (nearest).
 
-        The quantity s of table 5, which our copy of the table calls cohesion, is called s, because its meaning is ambiguous.
+        The quantity s of table 5, called cohesion in our copy of the table, is renamed to s, because its meaning is ambiguous.
         """
         paper_tables = {}
         for name in reported.TABLES:
@@ -49,26 +49,26 @@ class Numbers:
         """Table 1. Raises ``Undecided`` if any of the paper's matchers is missing."""
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
-    def selected_runs(self, name: str) -> pd.DataFrame:
-        """The run that the rule ``name`` selects on each dataset. If ``name`` is a method, its runs in table 4."""
-        if name in _RULES_WITHOUT_TABLE:
-            condition, by = _RULES_WITHOUT_TABLE[name]
+    def selected_runs(self, rule: str) -> pd.DataFrame:
+        """The run that a rule selects on each dataset. The name of a method is the rule that selects its runs in table 4."""
+        if rule in _RULES_WITHOUT_TABLE:
+            condition, by = _RULES_WITHOUT_TABLE[rule]
             candidates = selection.seeds_of_paper(self.ok_runs).query(condition)
             rows = selection.best(candidates, by, ["dataset"]).rename(columns={"n_clusters": "size"})
             rows = rows.assign(matcher=selection.paper_names(rows["matcher"]))
-        elif name in _TABLE_BY_RULE:
-            rows = self.tables[_TABLE_BY_RULE[name]]
+        elif rule in _TABLE_BY_RULE:
+            rows = self.tables[_TABLE_BY_RULE[rule]]
         else:
             table4 = self.tables["table4_frac_vs_clusterlets"]
-            rows = table4[table4["method"] == name]
+            rows = table4[table4["method"] == rule]
         rows = rows[rows["deviation_mean"].notna()].set_index("dataset")
         if rows.empty:
-            raise Undecided(f"No numbers for {name}.")
+            raise Undecided(f"No numbers for {rule}.")
         return rows.loc[selection.in_order(rows.index, reported.datasets())]
 
     @property
     def single_runs(self) -> pd.DataFrame:
-        """Runs of Clusterlets that are no limit cases: all of ours, or those that the paper shows, in tables 2 and 3."""
+        """Runs of Clusterlets without the limit cases: all of ours, or those that the paper shows in tables 2 and 3."""
         if self.runs is not None:
             runs = selection.seeds_of_paper(self.ok_runs)
             return selection.without_limit_cases(runs[runs["method"] == "Clusterlets"])

@@ -2,7 +2,8 @@
 
 Each function tests one kind of claim. It takes ``Numbers``, which may be the paper's or ours, and the parameters of the claim.
 It returns a ``Finding``, or raises ``Undecided`` if the numbers do not decide the claim. Its docstring gives the condition
-under which the claim holds and, after "in part:", a weaker one under which it holds in part.
+under which the claim holds and, after "in part:", a weaker one under which it holds in part. A rule is the name of a way to
+select one run of each dataset, see ``Numbers.selected_runs``.
 """
 
 from collections.abc import Collection
@@ -17,7 +18,11 @@ from clusterlets.paper.claims.numbers import Numbers, align
 
 
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
-    """Whether a filter changes the selected run on over half of the datasets, and more often than another; in part: on any."""
+    """Whether a filter changes the selected run on over half of the datasets, and more often than another filter.
+
+    In part: it changes the run on at least one. ``filtered``, ``without`` and ``without_other`` are rules with both filters,
+    without this one, and without the other.
+    """
     counts = []
     for unfiltered in (without, without_other):
         with_filter, without_filter = align(numbers, filtered, unfiltered)

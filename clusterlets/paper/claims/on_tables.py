@@ -3,7 +3,8 @@
 Each function tests one kind of claim. It takes ``Numbers``, which may be the paper's or ours, and the parameters of the claim.
 It returns a ``Finding``, or raises ``Undecided`` if the numbers do not decide the claim. Its docstring gives the condition
 under which the claim holds and, after "in part:", a weaker one under which it holds in part. A ``scale`` grades the share of
-datasets, or of other cases, in which the condition is true.
+datasets, or of other cases, in which the condition is true. A rule (also ``first`` and ``second``) is the name of a way to
+select one run of each dataset, see ``Numbers.selected_runs``.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from clusterlets.analysis.descriptive import std
 from clusterlets.paper import reported
 from clusterlets.paper.claims.findings import (
     HOLDS,
-    LAST_BIT,
+    ROUNDING_ERROR,
     Finding,
     Scale,
     Undecided,
@@ -27,7 +28,7 @@ from clusterlets.paper.claims.findings import (
 )
 from clusterlets.paper.claims.numbers import Numbers, align
 
-_HALF_DIGIT = 0.0005  # half of the last digit of a deviation in tables 2 to 4, which have three decimals
+_HALF_DIGIT = 0.0005  # half a unit in the last digit of a deviation in tables 2 to 4
 
 # ---- table 1: the matchers -------------------------------------------------------------------------------------------
 
@@ -41,24 +42,31 @@ def place(numbers: Numbers, matcher: str, place: int) -> Finding:
 
 
 def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -> Finding:
-    """Whether two matchers' mean deviations have this ratio; in part: the first is larger by a different factor."""
+    """Whether two matchers' mean deviations have the ratio ``factor``, within ``tolerance`` as a fraction of it.
+
+    In part: the deviation of ``of`` is larger by another factor.
+    """
     quotient = _quotient(numbers.matcher(of)["deviation_mean"], numbers.matcher(to)["deviation_mean"])
-    return grade_in_two_steps(abs(quotient / factor - 1) <= tolerance + LAST_BIT, quotient > 1, f"{of} / {to} = {quotient:.2f}")
+    return grade_in_two_steps(
+        abs(quotient / factor - 1) <= tolerance + ROUNDING_ERROR, quotient > 1, f"{of} / {to} = {quotient:.2f}"
+    )
 
 
 def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: float) -> Finding:
-    """Whether each matcher's mean deviation has this relative spread (standard deviation over mean, in percent); in part: any.
+    """Whether each matcher's mean deviation has this relative spread (standard deviation over mean, in percent).
+
+    In part: at least one matcher's does.
 
     Undecided if leaving out a single dataset moves any of our percentages by more than the tolerance, because a dataset of the
     paper that we lack could do the same.
     """
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
-    near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
+    near = (percentages - pd.Series(spreads)).abs() <= tolerance + ROUNDING_ERROR
     statistic = ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads)
     recomputed = {name: _spreads_without_a_dataset(numbers, name) for name in spreads} if numbers.runs is not None else {}
     if any((values - percentages[name]).abs().max() > tolerance for name, values in recomputed.items()):
-        moved = ", ".join(f"{name} {values.min():.0f} to {values.max():.0f} %" for name, values in recomputed.items())
-        raise Undecided(f"{statistic}. Leaving out any one dataset gives {moved}.")
+        ranges = ", ".join(f"{name} {values.min():.0f} to {values.max():.0f} %" for name, values in recomputed.items())
+        raise Undecided(f"{statistic}. Leaving out any one dataset gives {ranges}.")
     return grade_in_two_steps(bool(near.all()), bool(near.any()), statistic)
 
 
@@ -90,7 +98,7 @@ def _quotient(number: float, mean_deviation: float) -> float:
 
 
 def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
-    """Whether a matcher has the lowest value of each of these quantities of table 1; in part: of any."""
+    """Whether a matcher has the lowest value of each of these quantities of table 1; in part: of at least one."""
     table = numbers.every_matcher()
     lowest = {quantity: table[quantity].idxmin() for quantity in quantities}
     statistic = ", ".join(
@@ -115,18 +123,18 @@ def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Findin
 def within(
     numbers: Numbers, rule: str, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}, exception: str = ""
 ) -> Finding:
-    """Whether the run that the rule selects is within bounds on each dataset but ``exception``, where it must not be."""
+    """Whether the run that the rule selects is within bounds on each dataset, but out of bounds on ``exception``."""
     rows = numbers.selected_runs(rule)
-    keeps = _within_bounds(rows, at_least, at_most)
+    are_within = _within_bounds(rows, at_least, at_most)
     violations = {
         name: ", ".join(
             f"{readable_name(column)} {format_number(rows.loc[name, column])}"
-            for column in keeps
-            if name == exception or not ok[column]
+            for column in are_within
+            if name == exception or not is_within[column]
         )
-        for name, ok in keeps.iterrows()
+        for name, is_within in are_within.iterrows()
     }
-    return grade(keeps.all(axis=1) ^ (rows.index == exception), scale, pd.Series(violations))
+    return grade(are_within.all(axis=1) ^ (rows.index == exception), scale, pd.Series(violations))
 
 
 def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
@@ -139,8 +147,8 @@ def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Ma
 def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
     """Whether each value is within its bound: rows x bounded columns."""
     return pd.DataFrame(
-        {name: rows[name] >= bound - LAST_BIT for name, bound in at_least.items()}
-        | {name: rows[name] <= bound + LAST_BIT for name, bound in at_most.items()}
+        {name: rows[name] >= bound - ROUNDING_ERROR for name, bound in at_least.items()}
+        | {name: rows[name] <= bound + ROUNDING_ERROR for name, bound in at_most.items()}
     )
 
 
@@ -167,7 +175,7 @@ def higher(
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     is_higher, remark = first_values > second_values, ""
     if below or factor != 1:
-        is_higher = first_values >= factor * second_values - below - LAST_BIT
+        is_higher = first_values >= factor * second_values - below - ROUNDING_ERROR
         remark = f"; {second} is higher on {int((second_values > first_values).sum())} of {len(first_values)}"
     finding = grade(is_higher, scale, _format_pairs(first_values, second_values))
     return Finding(
@@ -176,7 +184,7 @@ def higher(
 
 
 def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, factors: list[float], scale: Scale) -> Finding:
-    """Whether the first rule's value is at least a factor times the second's; undecided if factors give different verdicts."""
+    """Whether the first rule's value is nearly the second's or more; undecided if the ``factors`` for "nearly" disagree."""
     findings = [higher(numbers, first, second, quantity, scale, factor) for factor in factors]
     statistic = "; ".join(
         f"{factor:g} of it: {finding.statistic.partition(';')[0]}" for factor, finding in zip(factors, findings, strict=True)
@@ -229,17 +237,17 @@ def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Sca
 
 
 def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_datasets: int) -> Finding:
-    """Whether the first rule's mean deviation is lower by a factor on at least ``min_datasets`` datasets; in part: on any."""
+    """Whether the first rule's mean deviation is ``factor`` times lower on ``min_datasets`` datasets; in part: on one."""
     first_rows, second_rows = align(numbers, first, second)
     ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
-    is_lower = ratios >= factor - LAST_BIT
-    # The ratio to a printed zero is infinite. But a zero may stand for half of its last digit, so the true ratio has a bound.
+    is_lower = ratios >= factor - ROUNDING_ERROR
+    # The ratio to a printed zero is infinite. The true value is at most half a digit, which bounds the true ratio from below.
     lower_bounds = (second_rows["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
-    listed = ", ".join(
+    large_ratios = ", ".join(
         f"{name} above {lower_bounds[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}"
         for name, value in ratios[is_lower].items()
     )
-    listed_ratios = listed or f"at most {format_number(ratios.max())}"
+    listed_ratios = large_ratios or f"at most {format_number(ratios.max())}"
     statistic = f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {listed_ratios}"
     return grade_in_two_steps(is_lower.sum() >= min_datasets, is_lower.sum() > 0, statistic)
 

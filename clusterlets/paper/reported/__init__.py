@@ -49,7 +49,7 @@ def not_comparable() -> tuple[dict, ...]:
     """The numbers that cannot be compared with ours: the entries of ``not_comparable.yaml``.
 
     An entry has ``cells`` (column -> value or values), ``reason``, the ``date`` when it was added and, optionally, ``of_code``:
-    whether a run that does what the published code does gives comparable numbers.
+    whether runs of the published code give comparable numbers.
     """
     return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
 

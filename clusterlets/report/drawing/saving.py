@@ -15,7 +15,7 @@ _METADATA: dict[str, dict] = {".png": {"Software": None}, ".pdf": {"CreationDate
 
 
 def write(figure: Figure, path: str, dpi: int = 150) -> None:
-    """Write the figure atomically, in the format of the file's extension. Raises ClusterletsError if that is unknown."""
+    """Write the figure atomically, in the format of the file's extension. Raises ClusterletsError if the format is unknown."""
     suffix = Path(path).suffix
     if suffix not in _METADATA:
         raise ClusterletsError(f"{path}: the name of a picture must end in {', '.join(_METADATA)}.")

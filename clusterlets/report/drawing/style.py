@@ -41,7 +41,7 @@ COLORS = {
     "random": "#882255",
 }
 _MARKERS = dict(zip(COLORS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
-# Colors and markers of the other methods, which take them in turn. The two lists have different lengths, so that methods with
+# Colors and markers that the other methods cycle through. The two lists have different lengths, so that methods with
 # the same color have different markers.
 _OTHER_COLORS = (
     *("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733"),
@@ -73,7 +73,7 @@ plt.rcParams.update(
         "legend.fontsize": 7.5,
         "legend.title_fontsize": 7.5,
         "axes.linewidth": 0.6,
-        "pdf.fonttype": 42,
+        "pdf.fonttype": 42,  # TrueType, because some publishers refuse the default, Type 3
     }
 )
 
@@ -130,7 +130,7 @@ def empty_figure(reason: str = "Nothing to show: no values.") -> Figure:
 
 
 def mark_empty(figure: Figure) -> Figure:
-    """Mark a figure as empty. Its PNG gets a comment, by which pages leave it out."""
+    """Mark a figure as empty. Its PNG gets a comment, so that pages can leave the figure out."""
     figure.set_label(EMPTY)
     return figure
 
@@ -140,20 +140,21 @@ def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) ->
     if not number:
         return empty_figure(), []
     columns, rows = min(per_row, number), ceil(number / per_row)
+    # A figure with fewer panels is narrower, but has room for a legend.
     width = WIDTH * max(columns, 2) / per_row if columns < per_row else WIDTH
     with plt.rc_context(GRID):
-        size = (width, 0.6 + height * rows)
+        size = (width, 0.6 + height * rows)  # 0.6 inches for labels and a legend
         figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for unused in axes.flat[number:]:
         unused.axis("off")
     return figure, list(axes.flat[:number])
 
 
-def set_root_axis(axes: Axes, right: float, ticks: Iterable[float]) -> None:
-    """Give the horizontal axis a square-root scale from 0 to ``right``, on which small values have more room."""
+def set_square_root_axis(axes: Axes, upper_limit: float, ticks: Iterable[float]) -> None:
+    """Give the horizontal axis a square-root scale from 0 to ``upper_limit``, on which small values have more room."""
     axes.set_xscale("function", functions=(lambda x: x.clip(0) ** 0.5, lambda x: x**2))
-    axes.set_xlim(0, right)
-    visible_ticks = [tick for tick in ticks if tick <= right]
+    axes.set_xlim(0, upper_limit)
+    visible_ticks = [tick for tick in ticks if tick <= upper_limit]
     axes.set_xticks(visible_ticks, [f"{tick:g}" for tick in visible_ticks])
 
 
@@ -174,7 +175,7 @@ def add_method_legend(figure: Figure, styles: dict[str, tuple[str, str]], x: str
 
 
 def add_legend(figure: Figure, handles: Sequence[Artist], title: str | None = None, columns: int = 4) -> None:
-    """Add a legend above all panels. The figure grows with the legend, so that panels keep their height."""
+    """Add a legend above all panels. From the third line on, the figure grows with the legend to leave room for the panels."""
     figure.set_figheight(figure.get_figheight() + 0.17 * max(0, ceil(len(handles) / columns) - 2))
     legend_style = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
     figure.legend(handles=handles, title=title, loc="outside upper center", **legend_style)

@@ -63,7 +63,7 @@ class Declaration:
 
     @property
     def folder(self) -> str:
-        """The folder of its files. Figures of times and memory are apart, because they differ between runs."""
+        """The folder of its files. Figures of times and memory have another, because they differ between runs."""
         return "accounts" if any(path.startswith("accounts/") for path in self.reads) else "figures"
 
     def files(self, *extensions: str) -> list[str]:
@@ -91,7 +91,7 @@ def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
 
 
 def by_module() -> dict[str, list[Declaration]]:
-    """The figures of each file, by the file's name without extension."""
+    """The figures of each module in this folder, by the module's name."""
     names = sorted({figure.module for figure in declarations()})
     return {name: [figure for figure in declarations() if figure.module == name] for name in names}
 

@@ -14,10 +14,10 @@ FIGURES = [
     Declaration(
         name="cohesion_vs_deviation",
         title="Cohesion against mean deviation, one panel per dataset; best is top left",
-        caption="Small: every run. Large: the best run of each method by mean deviation, without limit cases (runs with fewer "
-        "than 3 clusters or an overlap of 0.5 or more); hollow if all its runs are limit cases. Line: the Pareto front of the "
-        "other runs. If one method is at the lower left end of the front and another at the upper right end, fairness costs "
-        "cohesion.",
+        caption="Small: every run. Large: the best run of each method by mean deviation. Limit cases (runs with fewer than 3 "
+        "clusters or an overlap of 0.5 or more) are left out, but shown hollow if a method has no other run. Line: the "
+        "Pareto front without limit cases. If one method is at the lower left end of the front and another at the upper right "
+        "end, fairness costs cohesion.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
         position=40,
@@ -27,7 +27,7 @@ FIGURES = [
 _MAX_NAME_LENGTH = 20  # characters of a dataset's name
 _LEGEND_TITLE = (
     "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
-    "or an overlap of 0.5 or more); line: the Pareto front of the other runs, which none beats in both"
+    "or an overlap of 0.5 or more); line: the Pareto front without such runs"
 )
 
 
@@ -68,7 +68,7 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset, with whether it is a limit case."""
+    """The best run of each method on each dataset. The column ``limit_case`` says whether it is one."""
     regular_runs = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular_runs.index))
     keys = ["dataset", "name"]

@@ -35,7 +35,7 @@ _MAX_NAME_LENGTH = 12  # characters of a group's name
 _MAX_TITLE_LENGTH = 28  # characters of a dataset's name
 _MAX_LABELLED_BARS = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
-_METHOD_SPACING = 1.12  # between the left ends of neighbouring methods; the bars of a method are 1 wide together
+_METHOD_SPACING = 1.12  # between the left ends of neighbouring methods, whose bars have a total width of 1
 
 
 def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
@@ -79,7 +79,7 @@ def _draw_dataset(axes: Axes, rows: pd.DataFrame, methods: Sequence[str]) -> Non
 
 
 def _draw_bars(axes: Axes, left: float, rows: pd.DataFrame, names: list[str], colors: Sequence) -> None:
-    """Draw a stacked bar per cluster, with the cluster's size if there is room. Together the bars are 1 wide."""
+    """Draw a stacked bar per cluster, with the cluster's size if there is room. The bars have a total width of 1."""
     shares = rows.pivot(index="cluster", columns="group", values="share")[names].to_numpy()
     starts = np.cumsum(shares, axis=1) - shares
     centers = left + (np.arange(len(shares)) + 0.5) / len(shares)
@@ -94,7 +94,7 @@ def _draw_bars(axes: Axes, left: float, rows: pd.DataFrame, names: list[str], co
 def _describe_run(rows: pd.DataFrame, method: str) -> str:
     """The run's method, its number of clusters, and the range of their sizes."""
     if rows.empty:
-        return f"{method}\nno such run\n"
+        return f"{method}\nno eligible run\n"
     row, sizes = rows.iloc[0], rows["size"]
     name = method if pd.isna(row["matcher"]) else f"{method}, {selection.PAPER_NAMES.get(row['matcher'], row['matcher'])}"
     return f"{name}\n{rows['cluster'].nunique()} clusters of\n{sizes.min():,} to {sizes.max():,}"
@@ -102,7 +102,7 @@ def _describe_run(rows: pd.DataFrame, method: str) -> str:
 
 def _name_groups(axes: Axes, names: list[str], colors: Sequence) -> None:
     """Write the names of the groups above the panel, or only their number if there are too many."""
-    labels = [(cut(name, _MAX_NAME_LENGTH), color) for name, color in zip(names, colors, strict=False)]
+    labels = [(cut(name, _MAX_NAME_LENGTH), color) for name, color in zip(names, colors, strict=False)]  # _COLORS may be longer
     if len(names) > _MAX_NAMED_GROUPS:
         labels = [(f"{len(names)} groups", "0.3")]
     style = {"va": "bottom", "fontsize": 7}

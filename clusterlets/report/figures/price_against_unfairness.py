@@ -16,8 +16,8 @@ from clusterlets.report.drawing.style import (
     empty_figure,
     method_styles,
     panels,
-    set_root_axis,
     set_round_ticks,
+    set_square_root_axis,
 )
 from clusterlets.report.figures import Declaration
 
@@ -71,7 +71,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
 
 
 def _draw_points(axes: Axes, points: pd.DataFrame, styles: dict[str, tuple[str, str]], highest_price: float) -> None:
-    set_root_axis(axes, 1.02, _DEVIATION_TICKS)
+    set_square_root_axis(axes, 1.02, _DEVIATION_TICKS)
     axes.set_yscale("log")
     axes.set_ylim(highest_price**-0.03, highest_price)  # a margin of about 3 % below price 1
     set_round_ticks(axes.yaxis, 5)

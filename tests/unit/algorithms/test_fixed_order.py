@@ -65,7 +65,7 @@ ALLOWED = {
     ("clusterlets.grid.recovery", "composition", "@"): "integers",
     ("clusterlets.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
     ("clusterlets.paper.averages", "forecasts", ".var"): _NUMPY_METHOD,
-    ("clusterlets.paper.prediction", "student", "np.arctan"): _ROUNDED,
+    ("clusterlets.paper.prediction", "student_cdf", "np.arctan"): _ROUNDED,
     ("clusterlets.paper.verdict", "judge_groups", "np.exp"): _ROUNDED,
     ("clusterlets.paper.verdict", "judge_groups", "np.log"): _ROUNDED,
     ("clusterlets.analysis.statistics", "", "import scipy"): _STATISTICAL_TEST,

@@ -123,12 +123,12 @@ def ids(references):
 def test_the_personal_contents_of_a_users_table_are_described(tmp_path):
     results = write_finished_run(tmp_path / "results")
     run = packing.read(results, "Ada")
-    assert packing.personal_contents(run) == {"people": "the values of city and sex with their counts (1 group)"}
+    assert packing.revealed_contents(run) == {"people": "the values of city and sex with their counts (1 group)"}
     (results / "clusterings").mkdir()
     lines = ["dataset,row,x,y,group,cluster", "people,0,1,2,a,1", "people,0,1,2,a,2", "people,7,1,2,b,1", "iris,3,1,2,a,1"]
     (results / "clusterings" / "projection.csv").write_text("\n".join(lines))
-    ((dataset, contents),) = packing.personal_contents(run).items()
-    assert dataset == "people" and "for 2 rows by number, the group, the cluster and two coordinates" in contents
+    ((dataset, contents),) = packing.revealed_contents(run).items()
+    assert dataset == "people" and "for 2 rows identified by number, the group, the cluster and two coordinates" in contents
 
 
 @needs_libraries
@@ -232,7 +232,7 @@ CHANGES_BY_MESSAGE = {
     "provenance.json does not exist": lambda folder: (folder / "accounts/provenance.json").unlink(),
     "1 file missing or changed, first mine.py": lambda folder: (folder.parent / "mine.py").write_text("class Other: pass\n"),
     "mine.py, which belongs to a method of the run, cannot be read": lambda folder: (folder.parent / "mine.py").unlink(),
-    "are of different settings": lambda folder: write_finished_run(folder, PROVENANCE | {"settings": SETTINGS | {"k": [3]}}),
+    "have different settings": lambda folder: write_finished_run(folder, PROVENANCE | {"settings": SETTINGS | {"k": [3]}}),
     "counts no job": lambda folder: write_finished_run(
         folder, PROVENANCE | {"jobs": {"first_job_began": None, "last_job_ended": None, "counted": 0}}
     ),

@@ -276,7 +276,7 @@ def test_a_manifest_without_a_hash_of_its_own_is_refused(results, capsys):
     del content["sha256"]
     (results / "manifest.json").write_text(json.dumps(content))
     status, output = verify(capsys)
-    assert status == 1 and "has no hash of its own" in output and "run the workflow again" in output
+    assert status == 1 and "lacks its own hash" in output and "run the workflow again" in output
 
 
 def test_the_command_imports_no_large_library():

@@ -11,7 +11,7 @@ from scipy import stats
 from synthetic_runs import compared_runs, some_runs, synthetic_runs
 
 from clusterlets.paper import averages, best_runs, cells, comparison, controls, reported, tables, verdict
-from clusterlets.paper.prediction import Forecast, Numbers, Options, closeness_limit, last_digit, student
+from clusterlets.paper.prediction import Forecast, Mixture, Options, closeness_limit, last_digit_unit, student_cdf
 
 DATASETS = ("pima", "credit", "magic")
 
@@ -23,12 +23,12 @@ def runs():
 
 def one_atom(value=0.5, width=0.01):
     """A distribution with a single centre."""
-    return Numbers(np.array([value]), np.ones(1), width)
+    return Mixture(np.array([value]), np.ones(1), width)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.002, 0.3))
 def test_the_probabilities_of_all_printed_numbers_add_up_to_one(atoms, width):
-    numbers = Numbers(np.array(atoms), np.full(len(atoms), 1 / len(atoms)), width)
+    numbers = Mixture(np.array(atoms), np.full(len(atoms), 1 / len(atoms)), width)
     printed = [f"{tenths / 10:.1f}" for tenths in range(-50, 61)]
     assert sum(map(numbers.probability, printed)) == pytest.approx(1, abs=1e-3)
 
@@ -49,14 +49,14 @@ def test_the_tail_of_an_option_sums_the_probabilities_that_do_not_exceed_its_pro
 
 
 def test_the_last_digit_and_the_closeness_limit_agree_with_results_computed_by_hand():
-    assert [last_digit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
+    assert [last_digit_unit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
     assert closeness_limit("deviation_mean", 0.001) == 0.005
     assert closeness_limit("deviation_max_std", 0.2) == pytest.approx(0.08)
 
 
 def test_students_distribution_equals_that_of_scipy():
     values = np.linspace(-20, 20, 81)
-    assert student(values) == pytest.approx(stats.t.cdf(values, 3), abs=1e-15)
+    assert student_cdf(values) == pytest.approx(stats.t.cdf(values, 3), abs=1e-15)
 
 
 @given(st.floats(0.001, 0.2), st.integers(0, 40))
@@ -113,14 +113,14 @@ def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_
         for half in combinations(range(4), 2):
             table = tables.make(runs[runs["seed"].isin(half)], ["table3_best_by_cohesion"])["table3_best_by_cohesion"].frame
             winners.append(float(table.set_index("dataset").loc[dataset, "deviation_mean"]))
-        mixture = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
+        mixture = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].prediction
         expected = {value: winners.count(value) / len(winners) for value in set(winners)}
         assert {atom: pytest.approx(weight) for atom, weight in zip(mixture.atoms, mixture.weights, strict=True)} == expected
 
 
 def test_values_of_the_quantity_that_selects_a_run_are_reflected_at_our_best(runs):
     """In this way the forecast allows for a best run of the paper that beats ours."""
-    mixture = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
+    mixture = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].prediction
     atoms, half = mixture.atoms, len(mixture.atoms) // 2
     assert atoms[half:] == pytest.approx(2 * atoms[0] - atoms[:half]) and (atoms[:half] >= atoms[0]).all()
     assert mixture.weights.sum() == pytest.approx(1)
@@ -133,17 +133,17 @@ def test_every_alternative_is_a_different_dataset_or_method(runs):
     assert len(other_datasets) == len(DATASETS) - 1
     # C is not among them, because all its runs are limit cases.
     assert len(other_methods) == len(("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random"))
-    assert not any(np.array_equal(forecast.own.atoms, other.atoms) for other in (*other_datasets, *other_methods))
+    assert not any(np.array_equal(forecast.prediction.atoms, other.atoms) for other in (*other_datasets, *other_methods))
 
 
 def test_averages_assume_that_a_missing_dataset_equals_one_of_ours(runs):
-    mixture = averages.forecasts(runs, len(DATASETS) + 1)["table1_matchers", "C", "cohesion"].own
+    mixture = averages.forecasts(runs, len(DATASETS) + 1)["table1_matchers", "C", "cohesion"].prediction
     c_runs = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
     means = [pd.concat([c_runs, c_runs[c_runs["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
     assert mixture.atoms == pytest.approx(means)
     means_without_a_seed = np.array([[c_runs[c_runs["seed"] != seed]["cohesion"].mean()] for seed in range(4)])
     assert mixture.width**2 == pytest.approx(2 * averages.jackknife(means_without_a_seed)[0] + np.var(means))
-    complete = averages.forecasts(runs, len(DATASETS))["table1_matchers", "C", "cohesion"].own
+    complete = averages.forecasts(runs, len(DATASETS))["table1_matchers", "C", "cohesion"].prediction
     assert complete.atoms == pytest.approx([c_runs["cohesion"].mean()])
 
 
@@ -159,7 +159,7 @@ def test_a_forecast_uses_only_the_first_ten_seeds(module):
     from_twelve_seeds, from_ten_seeds = module.forecasts(runs), module.forecasts(runs[runs["seed"] < 10])
     assert from_twelve_seeds.keys() == from_ten_seeds.keys() and from_ten_seeds
     for key, forecast in from_twelve_seeds.items():
-        assert forecast.own.probability("1") == from_ten_seeds[key].own.probability("1")
+        assert forecast.prediction.probability("1") == from_ten_seeds[key].prediction.probability("1")
 
 
 @pytest.mark.parametrize("module", [averages, best_runs])
@@ -184,12 +184,12 @@ def test_the_note_on_an_average_says_whether_the_missing_dataset_can_explain_it(
     ]
     runs = some_runs(*changes)
     cell = {"table": "table1_matchers", "row": "G-B", "quantity": "deviation_mean", "reported": printed, "tail": 0.5}
-    (text,) = averages.needed_of_missing(runs, pd.DataFrame([cell]))
+    (text,) = averages.describe_needed_values(runs, pd.DataFrame([cell]))
     assert conclusion in text
     low, high = float(text.split()[7]), float(text.split()[9].rstrip(","))  # the range of values of nbfi that would explain it
     ours = [0.05 + 0.01 * index + 0.0001 for index in range(10)]
     assert low < high and (low + high) / 2 == pytest.approx(11 * float(printed) - sum(ours), abs=0.001)
-    assert averages.needed_of_missing(runs[runs["dataset"] != "adult"], pd.DataFrame([cell])) == [""]
+    assert averages.describe_needed_values(runs[runs["dataset"] != "adult"], pd.DataFrame([cell])) == [""]
 
 
 @pytest.fixture(scope="module")

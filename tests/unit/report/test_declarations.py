@@ -80,7 +80,7 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
 def test_every_figure_has_an_escaped_caption(tmp_path):
     captions.write(str(tmp_path))
     for figure in declarations():
-        caption = (tmp_path / captions.file_of(f"{figure.folder}/{figure.name}")).read_text(encoding="utf-8")
+        caption = (tmp_path / captions.caption_file(f"{figure.folder}/{figure.name}")).read_text(encoding="utf-8")
         assert caption.replace("\\", "") == f"{figure.title}. {figure.caption}"
 
 
