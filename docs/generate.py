@@ -51,7 +51,7 @@ def estimators_stub() -> str:
     for base in itertools.chain(*bases.values()):
         outer_class = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
         imports.append(f"from {base.__module__} import {outer_class} as _{outer_class}")
-    classes = [class_stub(estimator, [f"_{base.__qualname__}" for base in own_bases]) for estimator, own_bases in bases.items()]
+    classes = [class_stub(estimator, [f"_{base.__qualname__}" for base in its_bases]) for estimator, its_bases in bases.items()]
     text = "\n\n".join(["NAMED: dict[str, type[_NamedMethod]]", *classes, ""])
     standard_imports = []
     for module, names in STANDARD_NAMES.items():
