@@ -57,7 +57,7 @@ RESULTS = {
         "own numbers, by ours, and on controls in the place of Clusterlets.",
     },
     "Sensitivity analysis": {
-        "sensitivity": "Numbers of tables 1 to 4 with the usual choices, and with one choice taken the other way.",
+        "sensitivity": "Numbers of tables 1 to 4 with the usual choices, and with one choice changed.",
     },
     "Paper against code": {
         "as_published": "The paper's numbers and claims beside two runs: one follows its text, the other the published code.",

@@ -44,13 +44,15 @@ def page_data(points: pd.DataFrame) -> dict:
     blocks = []
     for (dataset, k), rows in configurations.groupby(BLOCK, sort=False):
         table, _, groups = str(dataset).partition(".")
-        priced = rows[rows["price"].notna()]
+        rows_with_price = rows[rows["price"].notna()]
         blocks.append(
             {
-                **{"table": table, "groups": groups, "k": int(k)},
+                "table": table,
+                "groups": groups,
+                "k": int(k),
                 "infeasible": [limit for limit, proved_blocks in infeasible_blocks.items() if (dataset, k) in proved_blocks],
-                "unpriced": len(rows) - len(priced),
-                "points": priced[list(FIELDS)].astype(object).to_numpy().tolist(),
+                "unpriced": len(rows) - len(rows_with_price),
+                "points": rows_with_price[list(FIELDS)].astype(object).to_numpy().tolist(),
             }
         )
     limit_data = {"limits": LIMITS, "shown": SHOWN_LIMIT, "tolerance": TOLERANCE}

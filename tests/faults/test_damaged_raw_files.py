@@ -112,7 +112,7 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_again(step
     assert not path.exists() and path.with_name("iris.csv.changed").exists()
     steps.fetch("iris")
     path.unlink()
-    steps.assert_refused("iris", "iris.csv has gone")
+    steps.assert_refused("iris", "iris.csv is missing")
     steps.fetch("iris")
     steps.prepare("iris")
     assert path.read_bytes() == intact_content and json.loads(steps.receipt.read_text())["source"] == "bundled"

@@ -13,7 +13,7 @@ from clusterlets.report.figures import Declaration
 FIGURES = [
     Declaration(
         name="sensitivity",
-        title="Sensitivity analysis: numbers with the usual choices, and with one choice taken the other way",
+        title="Sensitivity analysis: numbers with the usual choices, and with one choice changed",
         caption="A row without a mark: the choice does not change the number.",
         reads=("sensitivity.csv",),
         sections=("report.html#sensitivity",),
@@ -68,7 +68,7 @@ def draw(assessment: pd.DataFrame) -> Figure:
 
 
 def _draw_number(axes: Axes, number_rows: pd.DataFrame, row_labels: list[str], offset: float, color: str) -> None:
-    """Draw one number in all rows, ``offset`` away from the middle of each row."""
+    """Draw one number in all rows, ``offset`` away from the middle of each row. Row 0: the paper, row 1: the usual choices."""
     if number_rows.empty:
         return
     first_row = number_rows.iloc[0]
