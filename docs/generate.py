@@ -137,7 +137,7 @@ PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 
 def published_headline() -> str:
-    """The README's line on what the paper's text and the authors' published code reproduce of table 1."""
+    """The README's line on how much of table 1 the paper's text and the authors' published code reproduce."""
     return f"- {as_published.headline(read_lines(PUBLISHED))}"
 
 
@@ -149,12 +149,12 @@ def published_findings() -> str:
 def verdict_by_table() -> str:
     """The README's table of verdicts: percentages for the paper, for a perfect copy of it, and for wrong copies."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
-    lines = []
+    verdict_rows = []
     for name, table_rows in rows.groupby("table", sort=False):
         paper, perfect = (table_rows[table_rows["source"] == source] for source in (controls.PAPER, controls.PERFECT))
         wrong = table_rows[table_rows["source"].isin(controls.WRONG)]
-        lines.append([TITLES[name], f"{paper['cells'].iloc[0]:.0f}", *map(_percentages, (paper, perfect, wrong))])
-    return table(["table", "numbers", "of the paper", "of a perfect copy", "of wrong copies"], lines)
+        verdict_rows.append([TITLES[name], f"{paper['cells'].iloc[0]:.0f}", *map(_percentages, (paper, perfect, wrong))])
+    return table(["table", "numbers", "of the paper", "of a perfect copy", "of wrong copies"], verdict_rows)
 
 
 def _percentages(counts) -> str:

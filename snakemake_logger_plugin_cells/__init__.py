@@ -35,7 +35,7 @@ _PRIOR_SECONDS = 10.0  # the expected pace weighs as much as this many seconds o
 
 
 class LogHandler(LogHandlerBase):
-    """Receives Snakemake's records and writes lines to its output stream."""
+    """Receives Snakemake's records and writes lines to Snakemake's output stream."""
 
     writes_to_stream, writes_to_file, needs_rulegraph = True, False, False
     has_filter, has_formatter = True, True  # otherwise Snakemake would drop records, including some that Progress needs

@@ -59,8 +59,8 @@ _WITH_CONTROLS = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 class Findings:
     """The files of other steps. Any of them may be empty; the page then says so.
 
-    ``images`` holds the PNG figures by name, and ``statistics`` the tables by name. ``steps``, ``fits``, ``provenance`` and the
-    figures drawn from them may differ between runs with equal results.
+    ``images`` holds the PNG figures by name, ``statistics`` the tables by name, and ``published`` as_published.csv. ``steps``,
+    ``fits``, ``provenance`` and the figures drawn from them may differ between runs with equal results.
     """
 
     images: Mapping[str, bytes]

@@ -44,8 +44,8 @@ GLOSSARY = {
     "price, 90th percentile, worst": "over the blocks in which the method keeps the limit: the median price, the price that "
     "nine tenths of the blocks do not exceed, and the highest",
     "runs within": "share of the scoring runs that keep the limit, over the blocks for which parameters were chosen",
-    "interval": "in brackets: the range of 95 % of 2,000 draws of tables with replacement. Tables are drawn and not blocks, "
-    "because the blocks of one table are alike",
+    "interval": "in brackets: the middle 95 % of the values over 2,000 draws of tables with replacement. Tables are drawn and "
+    "not blocks, because the blocks of one table are alike",
     "wins, losses, ties": "in how many blocks the first method costs less than the other, more, and the same; only blocks in "
     "which both keep the limit count",
     "ratio": "the first method's cost divided by the other's, as geometric mean over these blocks",

@@ -39,7 +39,7 @@ def fit_method(
     limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    starts: starts of each fit; the best is kept
+    starts: starts of each fit; the one with the least objective is kept
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)

@@ -32,11 +32,8 @@ def sentences(tuned: "Tuned") -> str:
     )
     name = f"{_name(best)}, seed {best['seed']}"
     if best["keeps"]:
-        parts = [
-            f"Use {name}: the cheapest known with {request}.",
-            f"{scores[0].upper()}{scores[1:]}.",
-            *_quality(best),
-        ]
+        parts = [f"Use {name}: the cheapest known with {request}.", f"{scores[0].upper()}{scores[1:]}."]
+        parts += _cost_sentences(best)
         kmeans = tuned.runs[(tuned.runs["method"] == REFERENCE) & tuned.runs["keeps"]]
         if len(kmeans):
             parts.append(
@@ -45,7 +42,7 @@ def sentences(tuned: "Tuned") -> str:
             )
         other_methods = tuned[tuned["keeps"] & (tuned["method"] != best["method"])]
         if len(other_methods):
-            parts.append(f"Next method: {_name(other_methods.iloc[0])}, {other_methods.iloc[0]['price']:.3f} times.")
+            parts.append(f"Next method: {_name(other_methods.iloc[0])}, {other_methods.iloc[0]['price']:.3f} times that cost.")
     else:
         parts = [f"No run gives {request}.", f"The nearest is {name}: {scores}, {counted(int(best['n_clusters']), 'cluster')}."]
         infeasible = tuned[(tuned["method"] == FAIR_LIMIT) & tuned["statuses"].str.contains("infeasible")]
@@ -56,7 +53,8 @@ def sentences(tuned: "Tuned") -> str:
     return "\n".join(filter(None, (" ".join(parts), _comparison(tuned), _without_result(tuned))))
 
 
-def _quality(best) -> list[str]:
+def _cost_sentences(best) -> list[str]:
+    """How close the cost is to that of plain k-means, and to the least cost at the same centres; empty if far above."""
     if best["price"] > _MAX_BOUND:
         return []
     price, gap = round(best["price"], 3), best["assignment_gap"]

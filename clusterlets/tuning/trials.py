@@ -219,7 +219,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # about too few clusters, which the scores show too
         fitted = candidate.estimator(task.n_clusters, seed).fit(task.X, sensitive_features=task.sensitive_features)
-    report_options = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
+    report_options = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}  # no scores that the ranking ignores
     report = fairness_report(task.X, fitted.memberships_, task.sensitive_features, **report_options)
     counts = report.composition.counts.T
     return {name: report[name] for name in _SCORES} | {

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import pytest
 
+# JavaScript expressions.
 TIP = "document.querySelector('.tip')"
 ROWS = "[...document.querySelectorAll('#points tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
 # The bounding boxes of the names: left, top, width, height.

@@ -10,6 +10,7 @@ from clusterlets.report.figures import declarations_on
 
 TABLE = "#table2_best_by_deviation table.beside"
 COLUMN = 5  # index of the column with the mean deviation
+# JavaScript expressions.
 VALUES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[{COLUMN}].dataset.sort)"
 NAMES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[0].textContent)"
 HEAD = f"{TABLE} thead th:nth-child({COLUMN + 1})"

@@ -238,7 +238,7 @@ def test_a_bad_archive_is_reported_and_the_next_fetch_works(fault, toy, site, ar
     toy.fetch_and_check()
 
 
-# Mirrors.
+# Files that are not regular.
 
 
 @pytest.mark.parametrize("folder", ["mirror", "raw"])
@@ -287,7 +287,7 @@ def test_a_read_only_disk_is_reported_unless_the_files_were_fetched_before(toy, 
     remount(small_disk, "rw,size=4m")
     receipt = toy.fetch_and_check()
     remount(small_disk, "ro")
-    assert toy.fetch() == receipt, "files that are there need no writing"
+    assert toy.fetch() == receipt, "a fetch wrote files that exist already"
 
 
 def test_a_file_in_place_of_the_raw_folder_is_reported(toy, site, address):

@@ -19,8 +19,8 @@ FIGURES = [
         title="The paper's numbers against ours",
         caption="On the diagonal, the paper's number and ours are equal; in the grey band around it, they are close. A close "
         "number still differs if other seeds of ours would not give it. The three numbers of a panel that differ most are "
-        "numbered, and named below it with their table. Deviations and sizes are on logarithmic axes. Numbers that do not "
-        "count (structural zeros, rows that repeat another table's) are left out.",
+        "numbered, and named below the panel with their table. Deviations and sizes are on logarithmic axes. Numbers that do "
+        "not count (structural zeros, rows that repeat another table's) are left out.",
         reads=("comparison.csv",),
         sections=("report.html#figures",),
         position=90,
