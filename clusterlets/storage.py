@@ -56,7 +56,7 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
     """
     try:
         old_status = _stat_or_none(path)
-        stream = _open_irreplaceable(path, old_status) if old_status else None
+        stream = _open_in_place(path, old_status) if old_status else None
         if stream:
             with stream:
                 stream.write(content)
@@ -88,8 +88,8 @@ def _stat_or_none(path: str | os.PathLike) -> os.stat_result | None:
         return None
 
 
-def _open_irreplaceable(path: str | os.PathLike, status: os.stat_result) -> BinaryIO | None:
-    """Open a device, a pipe, or the file that this process prints to. Returns None for any other file."""
+def _open_in_place(path: str | os.PathLike, status: os.stat_result) -> BinaryIO | None:
+    """Open a device, a pipe, or the file that this process prints to. Returns None for a file that can be replaced."""
     for descriptor, output in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):  # the descriptor may be closed
             if os.path.samestat(status, os.fstat(descriptor)):
@@ -139,12 +139,12 @@ def _umask() -> int:
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
-    """Write text as by :func:`write_bytes`, in UTF-8."""
+    """Write text in UTF-8 with :func:`write_bytes`."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_json(path: str | os.PathLike, content: Mapping) -> None:
-    """Write an object as by :func:`write_bytes`, as indented JSON."""
+    """Write an object as indented JSON with :func:`write_bytes`."""
     write_text(path, _indented_json(content))
 
 
@@ -327,7 +327,7 @@ def _about(place: str, *parts: bytes) -> dict[str, str]:
 def _serialize_npz(place: str, members: Mapping[str, bytes]) -> bytes:
     about = _about(place, *(part for name, content in members.items() for part in (name.encode(), content)))
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:  # the bytes of numpy.savez depend on the version of Python
+    with zipfile.ZipFile(buffer, "w") as archive:  # not numpy.savez, whose bytes depend on the version of Python
         for name, content in {_ABOUT_MEMBER: _serialize_array(np.array(json.dumps(about))), **members}.items():
             archive.writestr(zipfile.ZipInfo(name), content)
     return buffer.getvalue()

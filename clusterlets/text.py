@@ -48,4 +48,5 @@ def plain_in_markdown(text: str) -> str:
 def markdown_table(frame: "pd.DataFrame") -> list[str]:
     """The lines of a Markdown table."""
     rows = [list(map(str, frame.columns)), ["---"] * frame.shape[1], *frame.astype(str).to_numpy().tolist()]
-    return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    lines = [" | ".join(cell.replace("|", r"\|") for cell in row) for row in rows]
+    return [f"| {line} |" for line in lines]

@@ -66,7 +66,7 @@ def escape_marks(app, what, name, obj, options, lines):
 
 
 def write_fronts(app, exception):
-    """Write fronts.html, the page with the fronts of the committed run of the field. Other pages link to it."""
+    """Write fronts.html, the page with the fronts of the run committed in reference/field. Other pages link to it."""
     from clusterlets.grid.runs_frame import read_lines  # imported late: only an HTML build needs these
     from clusterlets.report import fronts_page
 

@@ -51,7 +51,7 @@ def estimators_stub() -> str:
     for base in itertools.chain(*bases.values()):
         outer_class = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
         imports.append(f"from {base.__module__} import {outer_class} as _{outer_class}")
-    classes = [class_stub(estimator, [f"_{base.__qualname__}" for base in own_bases]) for estimator, own_bases in bases.items()]
+    classes = [class_stub(estimator, [f"_{base.__qualname__}" for base in its_bases]) for estimator, its_bases in bases.items()]
     text = "\n\n".join(["NAMED: dict[str, type[_NamedMethod]]", *classes, ""])
     standard_imports = []
     for module, names in STANDARD_NAMES.items():
@@ -137,7 +137,7 @@ PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 
 def published_headline() -> str:
-    """The README's line on what the paper's text and the authors' published code reproduce of table 1."""
+    """The README's line on how much of table 1 the paper's text and the authors' published code reproduce."""
     return f"- {as_published.headline(read_lines(PUBLISHED))}"
 
 
@@ -149,12 +149,12 @@ def published_findings() -> str:
 def verdict_by_table() -> str:
     """The README's table of verdicts: percentages for the paper, for a perfect copy of it, and for wrong copies."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
-    lines = []
+    verdict_rows = []
     for name, table_rows in rows.groupby("table", sort=False):
         paper, perfect = (table_rows[table_rows["source"] == source] for source in (controls.PAPER, controls.PERFECT))
         wrong = table_rows[table_rows["source"].isin(controls.WRONG)]
-        lines.append([TITLES[name], f"{paper['cells'].iloc[0]:.0f}", *map(_percentages, (paper, perfect, wrong))])
-    return table(["table", "numbers", "of the paper", "of a perfect copy", "of wrong copies"], lines)
+        verdict_rows.append([TITLES[name], f"{paper['cells'].iloc[0]:.0f}", *map(_percentages, (paper, perfect, wrong))])
+    return table(["table", "numbers", "of the paper", "of a perfect copy", "of wrong copies"], verdict_rows)
 
 
 def _percentages(counts) -> str:

@@ -35,10 +35,10 @@ _PRIOR_SECONDS = 10.0  # the expected pace weighs as much as this many seconds o
 
 
 class LogHandler(LogHandlerBase):
-    """Receives Snakemake's records and writes lines to its output stream."""
+    """Receives Snakemake's records and writes lines to Snakemake's output stream."""
 
     writes_to_stream, writes_to_file, needs_rulegraph = True, False, False
-    has_filter, has_formatter = True, True  # otherwise Snakemake would filter records, also some that the progress counts
+    has_filter, has_formatter = True, True  # otherwise Snakemake would drop records, including some that Progress needs
 
     def __post_init__(self) -> None:
         settings = self.common_settings
@@ -106,11 +106,11 @@ class LogHandler(LogHandlerBase):
         if self._stop.is_set() or self._progress.n_done == self._progress.planned.total():
             return
         if self._is_terminal:
-            text, width = self._progress.line(now), shutil.get_terminal_size().columns - 1
+            text, width = self._progress.status_line(now), shutil.get_terminal_size().columns - 1
             self._write(text if len(text) <= width else text[: width - 1] + "…")
         elif now - self._last_line_time >= _SECONDS_BETWEEN_LINES:
             self._last_line_time = now
-            self._write(self._progress.line(now) + "\n")
+            self._write(self._progress.status_line(now) + "\n")
 
     def _write(self, text: str) -> None:
         self._stream.write((_CLEAR_LINE if self._is_terminal else "") + text)
@@ -147,7 +147,10 @@ class Progress:
         self.running[job.jobid] = job
 
     def seconds_left(self, now: float) -> float:
-        """Expected seconds until every job is done, if none fails and the pace stays the same."""
+        """Expected seconds until every job is done, if none fails and the pace stays the same.
+
+        A running job that is late is assumed to need another tenth of its expected seconds.
+        """
         running = [(self._expected_seconds(job), now - job.created) for job in self.running.values()]
         left_of_running = sum(max(expected - elapsed, expected / 10) for expected, elapsed in running)
         seconds_done = sum(self._expected_of_started.values()) - left_of_running
@@ -159,28 +162,29 @@ class Progress:
         return expected.get((job.wildcards or {}).get("dataset", ""), sum(expected.values()) / len(expected))
 
     def _expected_of_waiting(self, rule: str) -> float:
-        # Assume equally many jobs for each dataset. If the started jobs refute this, the waiting ones take as long as those.
+        # Assume equally many jobs for each dataset. If the started jobs refute this, use their mean.
         expected = (self.expected.get(rule) or _DEFAULT_SECONDS).values()
         started, n_started = self._expected_of_started[rule], self._n_started[rule]
         n_waiting = self.planned[rule] - n_started
         estimate = self.planned[rule] * sum(expected) / len(expected) - started
+        # 1 % is allowed for rounding.
         is_possible = 0.99 * n_waiting * min(expected) <= estimate <= 1.01 * n_waiting * max(expected)
         return estimate if is_possible or not n_started else n_waiting * started / n_started
 
-    def line(self, now: float) -> str:
+    def status_line(self, now: float) -> str:
         """One line that says how far the run is, and which job has been running longest."""
-        n_steps, failed = self.planned.total(), f" · {len(self.failed)} failed" if self.failed else ""
-        about = "at most" if self.failed else "about"  # steps that need a failed step will not run
+        n_jobs, failed = self.planned.total(), f" · {len(self.failed)} failed" if self.failed else ""
+        about = "at most" if self.failed else "about"  # jobs that need a failed job will not run
         left = _format_duration(10 * round(self.seconds_left(now) / 10))
-        count = f"{100 * self.n_done // max(n_steps, 1)} % · {self.n_done:,}/{n_steps:,} steps{failed}"
+        count = f"{100 * self.n_done // max(n_jobs, 1)} % · {self.n_done:,}/{n_jobs:,} steps{failed}"
         times = f"{_format_duration(now - self.began)} gone, {about} {left} left"
         return " · ".join([count, times, *(job.rule_msg or job.rule_name for job in list(self.running.values())[:1])])
 
     def summary(self, now: float) -> str:
         """How the run ended, what failed, and how to continue."""
-        n_steps, failed = self.planned.total(), f", {len(self.failed)} failed" if self.failed else ""
-        count = f"{self.n_done:,} of {n_steps:,} steps{failed}, in {_format_duration(now - self.began)}"
-        if self.n_done == n_steps:
+        n_jobs, failed = self.planned.total(), f", {len(self.failed)} failed" if self.failed else ""
+        count = f"{self.n_done:,} of {n_jobs:,} steps{failed}, in {_format_duration(now - self.began)}"
+        if self.n_done == n_jobs:
             return f"Done: {count}"
         lines = [f"  failed: {_job_name(job)}, log {', '.join(job.log or ['none'])}" for job in self.failed.values()]
         lines += [f"  cut short: {_job_name(job)}" for job in self.running.values()]

@@ -23,7 +23,7 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
         script="fronts.js",
         data=_as_json(data),
         has_blocks=bool(data["blocks"]),
-        empty=standings.EMPTY,
+        empty=standings.NO_LEADERBOARD,
         leaderboard=board,
         introduction=standings.INTRODUCTION,
         glossary=[(word, standings.GLOSSARY[word]) for word in _GLOSSARY_WORDS],
@@ -44,13 +44,15 @@ def page_data(points: pd.DataFrame) -> dict:
     blocks = []
     for (dataset, k), rows in configurations.groupby(BLOCK, sort=False):
         table, _, groups = str(dataset).partition(".")
-        priced = rows[rows["price"].notna()]
+        rows_with_price = rows[rows["price"].notna()]
         blocks.append(
             {
-                **{"table": table, "groups": groups, "k": int(k)},
+                "table": table,
+                "groups": groups,
+                "k": int(k),
                 "infeasible": [limit for limit, proved_blocks in infeasible_blocks.items() if (dataset, k) in proved_blocks],
-                "unpriced": len(rows) - len(priced),
-                "points": priced[list(FIELDS)].astype(object).to_numpy().tolist(),
+                "unpriced": len(rows) - len(rows_with_price),
+                "points": rows_with_price[list(FIELDS)].astype(object).to_numpy().tolist(),
             }
         )
     limit_data = {"limits": LIMITS, "shown": SHOWN_LIMIT, "tolerance": TOLERANCE}

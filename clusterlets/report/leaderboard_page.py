@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from clusterlets.report import SHOWN_LIMIT, standings
-from clusterlets.report.page import figures, view
+from clusterlets.report.page import figures, page_table
 from clusterlets.report.standings import Standings
 from clusterlets.report.templating import render_template
 
@@ -24,18 +24,18 @@ def render(leaderboard: Standings, settings: Mapping, configfile: str, images: M
         figures=figures("leaderboard.html", images),
         command=standings.command(configfile),
         glossary=list(standings.GLOSSARY.items()),
-        costs=view(costs),
+        costs=page_table(costs),
     )
 
 
 def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> dict:
     rows = leaderboard.board[leaderboard.board["limit"] == limit].drop(columns="limit")
-    files = [standings.cells_of(row, settings) for row in rows.to_dict("records")]
+    files = [standings.quoted_paths(row, settings) for row in rows.to_dict("records")]
     return {
         "title": standings.describe_limit(limit).capitalize(),
         "is_shown": limit == SHOWN_LIMIT,
-        "overall": {heading: view(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
-        "pairs": view(standings.all_pairs(leaderboard, limit)),
-        "outcomes": view(standings.all_outcomes(leaderboard, limit)),
-        "blocks": view(rows.assign(files=files)),
+        "overall": {heading: page_table(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
+        "pairs": page_table(standings.all_pairs(leaderboard, limit)),
+        "outcomes": page_table(standings.all_outcomes(leaderboard, limit)),
+        "blocks": page_table(rows.assign(files=files)),
     }

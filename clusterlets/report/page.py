@@ -48,7 +48,7 @@ STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
     "intervals": "Ratios of mean deviations, with t intervals of their logarithms",
     "bayes": "Probabilities by the Bayesian signed-rank test",
-    "held_out": "Configurations chosen on some seeds and scored on others, and the best run of equally many configurations",
+    "held_out": "Configurations chosen on some seeds and scored on others, against the best run of as many configurations",
 }
 
 # The rankings that include the controls, which have a section of their own.
@@ -59,8 +59,8 @@ _WITH_CONTROLS = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 class Findings:
     """The files of other steps. Any of them may be empty; the page then says so.
 
-    ``images`` holds the PNG figures by name, and ``statistics`` the tables by name. ``steps``, ``fits``, ``provenance`` and the
-    figures drawn from them may differ between runs with equal results.
+    ``images`` holds the PNG figures by name, ``statistics`` the tables by name, and ``published`` as_published.csv. ``steps``,
+    ``fits``, ``provenance`` and the figures drawn from them may differ between runs with equal results.
     """
 
     images: Mapping[str, bytes]
@@ -83,20 +83,22 @@ def render(results: Results, findings: Findings) -> str:
         (ranking, f"{statistics.describe(ranking)} {statistics.compare_with_random(ranking)}".strip())
         for ranking in results.rankings
     ]
-    methods = counted(selection.names(results.runs).nunique(), "method")
+    method_count = counted(selection.names(results.runs).nunique(), "method")
+    # The first table is that of the fair methods, if there are any.
+    methods_under_limit = next(iter(standings.all_methods(method_standings, SHOWN_LIMIT).values()), pd.DataFrame())
     return render_template(
         "report.html",
         tones=TONES,
         symbols=SYMBOLS,
         has_paper_data=results.has_paper_data,
-        scope=f"{methods} on {counted(len(results.datasets), 'dataset')}",
+        scope=f"{method_count} on {counted(len(results.datasets), 'dataset')}",
         answers=verdict.answers(results, method_standings),
         glossary=verdict.GLOSSARY.items(),
         further_glossary=verdict.FURTHER_GLOSSARY.items(),
         missing=describe_gaps(results),
         basis=verdict.basis_sentence(results),
         standings=standings.summary(method_standings),
-        methods_under_limit=view(next(iter(standings.all_methods(method_standings, SHOWN_LIMIT).values()), pd.DataFrame())),
+        methods_under_limit=page_table(methods_under_limit),
         failing=[claim for claim in claim_rows if claim["verdict_ours"] == FAILS],
         other_claims=[claim for claim in claim_rows if claim["verdict_ours"] != FAILS],
         claim_verdicts=_count_verdicts(results.claims["verdict_ours"], CLAIM_VERDICTS),
@@ -113,16 +115,16 @@ def render(results: Results, findings: Findings) -> str:
         with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _WITH_CONTROLS],
         rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _WITH_CONTROLS],
         at_limits=at_fairness.sentences(results.at_given_fairness),
-        at_limits_table=view(at_fairness.counts(results.at_given_fairness)),
-        tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
-        sensitivity=view(_with_titles(findings.sensitivity)),
-        published=view(_with_titles(findings.published.map(_shorten_decimal))),
+        at_limits_table=page_table(at_fairness.counts(results.at_given_fairness)),
+        tests=[(name, STATISTICS[name], page_table(frame)) for name, frame in findings.statistics.items() if len(frame)],
+        sensitivity=page_table(_with_titles(findings.sensitivity)),
+        published=page_table(_with_titles(findings.published.map(_shorten_decimal))),
         published_sentences=as_published.sentences(findings.published),
         settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
-        datasets=view(findings.datasets),
-        methods=view(findings.methods),
-        steps=view(findings.steps),
-        fits=view(_fits_by_method(findings.fits)),
+        datasets=page_table(findings.datasets),
+        methods=page_table(findings.methods),
+        steps=page_table(findings.steps),
+        fits=page_table(_fits_by_method(findings.fits)),
         provenance=_provenance_parts({key: value for key, value in findings.provenance.items() if key != "settings"}),
     )
 
@@ -183,8 +185,8 @@ def _count_reasons(cells: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def view(frame: pd.DataFrame) -> PageTable:
-    """A frame as texts: decimal fractions as by :func:`decimal`, and ``–`` for a missing value."""
+def page_table(frame: pd.DataFrame) -> PageTable:
+    """A frame as text: decimal fractions are formatted by :func:`decimal`, and missing values become ``–``."""
     columns = [(_label(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
     return PageTable(columns, [[_format_value(value) for value in row] for row in frame.itertuples(index=False)])
 
@@ -244,7 +246,7 @@ def _section(table: tables.Table, cells: pd.DataFrame) -> dict:
         "view": PageTable(
             [(column.title, column.decimals is not None) for column in table.columns], tables.cells(table), tables.best(table)
         ),
-        "beside": _comparison_rows(cells) if cells["reproduced"].notna().any() else None,
+        "comparison": _comparison_rows(cells) if cells["reproduced"].notna().any() else None,
     }
 
 
@@ -271,7 +273,7 @@ def _comparison_rows(cells: pd.DataFrame) -> dict:
 
 
 def _row_name(table: str, row: str) -> str:
-    """The name of a row on the page. That of a correlation becomes ``Pearson · Cohesion · Omega``."""
+    """The name of a row on the page. A correlation's name becomes ``Pearson · Cohesion · Omega``."""
     return " · ".join(map(tables.readable_name, row.split())) if table == "table5_correlations" else row
 
 
@@ -329,7 +331,8 @@ def _provenance_parts(provenance: Mapping) -> list[dict]:
             continue
         is_table = bool(content) and all(isinstance(value, Mapping) for value in content.values())
         frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if is_table else None
-        parts.append({"title": _label(name).capitalize(), "rows": _flatten(content), "view": view(frame) if is_table else None})
+        view = page_table(frame) if is_table else None
+        parts.append({"title": _label(name).capitalize(), "rows": _flatten(content), "view": view})
     return parts
 
 

@@ -18,7 +18,7 @@ from clusterlets.text import counted, markdown_table
 _BOARD, _OVERALL, _PAIRS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_pairs.csv"
 #: The files of a leaderboard, in the order of :class:`Standings`.
 FILES = (_BOARD, _OVERALL, _PAIRS)
-EMPTY = "There is no leaderboard: it takes two seeds."
+NO_LEADERBOARD = "There is no leaderboard, because it needs at least two seeds."
 
 #: The first paragraph of the page and of the Markdown file.
 INTRODUCTION = (
@@ -44,8 +44,8 @@ GLOSSARY = {
     "price, 90th percentile, worst": "over the blocks in which the method keeps the limit: the median price, the price that "
     "nine tenths of the blocks do not exceed, and the highest",
     "runs within": "share of the scoring runs that keep the limit, over the blocks for which parameters were chosen",
-    "interval": "in brackets: the range of 95 % of 2,000 draws of tables with replacement. Tables are drawn and not blocks, "
-    "because the blocks of one table are alike",
+    "interval": "in brackets: the middle 95 % of the values over 2,000 draws of tables with replacement. Tables are drawn and "
+    "not blocks, because the blocks of one table are alike",
     "wins, losses, ties": "in how many blocks the first method costs less than the other, more, and the same; only blocks in "
     "which both keep the limit count",
     "ratio": "the first method's cost divided by the other's, as geometric mean over these blocks",
@@ -132,7 +132,7 @@ def _swap_methods(pairs: pd.DataFrame) -> pd.DataFrame:
 def summary(standings: Standings) -> list[str]:
     """For the report: what was compared, and how the methods rank under :data:`SHOWN_LIMIT`."""
     if standings.is_empty:
-        return [EMPTY]
+        return [NO_LEADERBOARD]
     leaders = [_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else []
     return [_scope_text(standings), *leaders]
 
@@ -140,7 +140,7 @@ def summary(standings: Standings) -> list[str]:
 def findings(standings: Standings) -> list[tuple[str, str]]:
     """The main sentences, each with the file that its numbers come from."""
     if standings.is_empty:
-        return [(EMPTY, _BOARD)]
+        return [(NO_LEADERBOARD, _BOARD)]
     sentences = [(_scope_text(standings), _BOARD)]
     sentences += [(_leaders_text(standings, limit), _OVERALL) for limit in standings.limits]
     if matcher := leading_matcher(standings):
@@ -194,7 +194,7 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     text += f" The next methods, with reliability and price: {'; '.join(runners_up)}." if runners_up else ""
     pairs = standings.pairs_under(limit)
     not_told_apart = pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"] == ""), "other"]
-    return text + (f" It is not told apart from {', '.join(not_told_apart)}." if len(not_told_apart) else "")
+    return text + (f" {first['method']} is not told apart from {', '.join(not_told_apart)}." if len(not_told_apart) else "")
 
 
 def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
@@ -227,13 +227,13 @@ def _matcher_text(matcher: Mapping, n_blocks: int) -> str:
 
 
 def command(configfile: str) -> str:
-    """The command that repeats runs, up to their files, which :func:`cells_of` returns."""
+    """The command that repeats runs, without the paths of their files, which :func:`quoted_paths` gives."""
     configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
     return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
 
 
-def cells_of(row: Mapping, settings: Mapping) -> str:
-    """The files of a row's runs, quoted for a shell."""
+def quoted_paths(row: Mapping, settings: Mapping) -> str:
+    """The paths of the files of a row's runs, quoted for a shell."""
     if pd.isna(row["runs"]):  # no configuration was chosen
         return ""
     method_ids = {
@@ -256,7 +256,7 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
         figure = "![Reliability against price](figures/reliability_against_price.png)"
         lines += [*wrap(introduction(settings), 120), "", figure, ""]
     lines += [*_bullets(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
-    lines += ["Which method to take when: the first table of `docs/methods.md`.", ""]
+    lines += ["The first table of `docs/methods.md` says when to use which method.", ""]
     lines += ["## How to read the tables", "", *_bullets(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     if SHOWN_LIMIT in standings.limits:
         lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
@@ -267,8 +267,9 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
             lines += ["## Pairs of methods", "", *markdown_table(pairs), "", f"`{_PAIRS}` has the other limits.", ""]
         lines += ["## Where methods fail", "", *markdown_table(all_outcomes(standings, SHOWN_LIMIT)), ""]
     if not standings.is_empty:
-        lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_winners(standings.board)), ""]
-        lines += [f'`{_BOARD}` has every method, <a href="fronts.html">fronts.html</a> shows every value of its parameters.']
+        cheapest = markdown_table(_cheapest_by_block(standings.board))
+        lines += ["## The cheapest method of each block, with its price", "", *cheapest, ""]
+        lines += [f'`{_BOARD}` has every method, and <a href="fronts.html">fronts.html</a> shows all parameters of each.']
         lines += ["To repeat the runs of a row:", ""]
         lines += [f"    {command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     return "\n".join(lines)
@@ -305,8 +306,8 @@ def _with_interval(row: Mapping, name: str) -> str:
 
 def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
     """The pairs of methods that both keep the limit in some block, as text."""
-    reliable_methods = set(standings.under(limit, METHOD).query("kept > 0")["method"])
-    rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= reliable_methods]
+    keeping_methods = set(standings.under(limit, METHOD).query("kept > 0")["method"])
+    rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= keeping_methods]
     return pd.DataFrame(
         [
             {
@@ -340,7 +341,7 @@ def _total_statuses(counts: pd.Series) -> str:
     return ", ".join(f"{status} {count:,}" for status, count in sorted(totals.items())) or "–"
 
 
-def _winners(board: pd.DataFrame) -> pd.DataFrame:
+def _cheapest_by_block(board: pd.DataFrame) -> pd.DataFrame:
     """A row per block and a column per limit, with the cheapest methods and their price."""
     cheapest = _cheapest_methods(board).groupby([*BLOCK, "limit"])
     cells = {key: f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}" for key, rows in cheapest}

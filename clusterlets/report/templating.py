@@ -27,7 +27,7 @@ class PageTable:
 
 
 def render_template(template: str, script: str = "", **content: Any) -> str:
-    """Render a self-contained page from a template, with the style and script of all pages and a ``script`` of its own."""
+    """Render a self-contained page from a template, with the style and script of all pages, plus ``script`` if given."""
     environment = Environment(
         loader=PackageLoader("clusterlets.report"),
         autoescape=True,

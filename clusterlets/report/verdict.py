@@ -75,10 +75,13 @@ def _whether_paper_holds(results: Results) -> tuple[str, str]:
     verdicts = groups[groups["kind"] == "table"]
     if verdicts.empty:
         return "unknown, as no number can be compared.", ""
-    tables = {word: [name[5] for name in verdicts.loc[verdicts["verdict"] == word, "table"]] for word in paper_verdict.VERDICTS}
+    numbers = verdicts["table"].str.removeprefix("table").str[0]  # "1" of "table1_matchers"
+    tables = {verdict: list(numbers[verdicts["verdict"] == verdict]) for verdict in paper_verdict.VERDICTS}
     short_answers = {"reproduced": "yes", "undecided": "it cannot be decided", "differs": "no"}
-    short_answer = next((text for word, text in short_answers.items() if len(tables[word]) == len(verdicts)), "in part")
-    reproduced, undecided, different = (", ".join(tables[word]) or "none" for word in ("reproduced", "undecided", "differs"))
+    short_answer = next((text for verdict, text in short_answers.items() if len(tables[verdict]) == len(verdicts)), "in part")
+    reproduced, undecided, different = (
+        ", ".join(tables[verdict]) or "none" for verdict in ("reproduced", "undecided", "differs")
+    )
     return f"{short_answer}. Tables reproduced as a whole: {reproduced}; undecided: {undecided}; different: {different}.", ""
 
 
@@ -109,8 +112,8 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
     our_matchers = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
     if our_matchers.empty:
         return "unknown, as no run of Clusterlets has a result.", ""
-    paper_best = reported.table("table1_matchers")
-    paper_best = paper_best.loc[paper_best["deviation_mean"].astype(float).idxmin()]
+    paper_matchers = reported.table("table1_matchers")
+    paper_best = paper_matchers.loc[paper_matchers["deviation_mean"].astype(float).idxmin()]
     best = our_matchers.loc[our_matchers["deviation_mean"].idxmin()]
     is_same = best["matcher"] == paper_best["matcher"]
     agreement = "as in the paper" if is_same else f"where the paper has {paper_best['matcher']}"

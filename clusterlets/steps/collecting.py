@@ -29,5 +29,5 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
     for row in rows:
         if row["kmeans_cost"]:
             inputs = PriceInputs(float(row["kmeans_cost"]), int(row["n_clusters"]), plain_costs[row["dataset"]])
-            row |= evaluate(SCORES, inputs)
+            row |= evaluate(SCORES, inputs)  # only the scores that are computed from PriceInputs
     write_runs(output, rows)

@@ -10,7 +10,7 @@ from clusterlets.storage import load_json, write_text
 def list_data(datasets: str, prepared: str, text: Output, csv: Output) -> None:
     """Write a table of the configured datasets: what they are and where they come from.
 
-    datasets: their ids, separated by commas
+    datasets: ids of the datasets, separated by commas
     prepared: folder of the prepared datasets
     text: the table, cut to fit a terminal, and the warnings (Markdown)
     csv: the whole table, without the warnings

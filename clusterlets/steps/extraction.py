@@ -14,7 +14,7 @@ from clusterlets.steps import Input, Output
 def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed: int, pieces: Output, labels: Output) -> None:
     """Extract the clusterlets of a prepared dataset.
 
-    pieces: what the matchers need (.npz)
+    pieces: the clusterlets (.npz)
     labels: clusterlet of each instance (.npz)
     """
     prepared = Prepared.load(data)

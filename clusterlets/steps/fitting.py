@@ -39,7 +39,7 @@ def fit_method(
     limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    starts: starts of each fit; the best is kept
+    starts: starts of each fit; the one with the least objective is kept
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
@@ -54,7 +54,7 @@ def fit_method(
     if "numba" in method_class.libraries:
         _load_method(method_class, fit_limits)
 
-    columns = dict(enumerate(columns_of_names(prepared.group_names)))
+    columns = dict(enumerate(columns_of_names(prepared.group_names)))  # the sensitive columns
 
     def fit(seed: int):
         best_result, best_objective = None, np.inf
@@ -66,7 +66,7 @@ def fit_method(
                 best_result, best_objective = (clusterings, getattr(fitted, "note_", "")), objective
         return best_result
 
-    clusters: dict[str, np.ndarray] = {}
+    all_clusterings: dict[str, np.ndarray] = {}
     statuses: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
     fitted_seeds = block_seeds if method_class.is_random else block_seeds[:1]
@@ -77,14 +77,14 @@ def fit_method(
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:
             clusterings_of_seed, note = outcome.result
-            clusters |= {f"{name}/{seed}": clustering for name, clustering in clusterings_of_seed.items()}
+            all_clusterings |= {f"{name}/{seed}": clustering for name, clustering in clusterings_of_seed.items()}
             statuses |= {str(seed): (OK, note)} if note else {}
         else:
             statuses[str(seed)] = (outcome.status, outcome.note)
     has_exceeded = any(status in LIMIT_EXCEEDED for status, _ in statuses.values())
     limit_records.record(pieces, has_exceeded, limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
-    save_pieces(prepared, clusters, pieces, labels, statuses, sample)
+    save_pieces(prepared, all_clusterings, pieces, labels, statuses, sample)
 
 
 def _load_method(method_class: type[methods.Method], limits: Limits) -> None:

@@ -14,7 +14,7 @@ from clusterlets.storage import save_json
 def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) -> None:
     """Measure a prepared dataset.
 
-    output: JSON
+    output: rows, largest distance, cohesion and sizes of the groups (JSON)
     """
     prepared = Prepared.load(data)
     n = len(prepared.X)

@@ -34,9 +34,9 @@ def write_leaderboard(
     fronts: price against deviation in every block (.html)
     """
     settings, results_folder = json.loads(config), Path(results)
-    rankings = standings.Standings(*map(read_lines, (board, overall, pairs)))
+    leaderboard = standings.Standings(*map(read_lines, (board, overall, pairs)))
     costs = read_lines_if_any(results_folder / "accounts" / "leaderboard_costs.csv")
     images = images_of("leaderboard.html", results_folder)
-    write_text(output, leaderboard_page.render(rankings, settings, configfile, images, costs))
-    write_text(summary, standings.to_markdown(rankings, configfile, settings))
+    write_text(output, leaderboard_page.render(leaderboard, settings, configfile, images, costs))
+    write_text(summary, standings.to_markdown(leaderboard, configfile, settings))
     write_text(fronts, fronts_page.render(read_lines(points)))

@@ -16,7 +16,7 @@ def write_manifest(config: str, results: str, files: str, user_files: str, lock:
     """Write the hashes of all results, with the settings, versions and data that they depend on.
 
     files: results other than cells, as paths below the folder ``results``, separated by commas
-    user_files: SHA-256, when the workflow was planned, of every file of the user's own methods, as JSON by path
+    user_files: SHA-256 of every file of the user's own methods when the workflow was planned, as JSON by path
     lock: the pip lock file
     output: the manifest (.json)
     """

@@ -33,8 +33,8 @@ _WILDCARDS = {"dataset", "k", "seeds"}
 def shell_line(step: str, *optional: str, **values: str) -> str:
     """The shell line of a step's rule: the step's command with its options.
 
-    The value of a parameter is the rule's input, output, wildcard or param of the same name, or the shell text in ``values``. A
-    parameter with a default is left out, unless ``values`` has it or ``optional`` names it; then it is a param of the rule.
+    The value of a parameter is the shell text in ``values`` or, by default, the rule's input, output, wildcard or param of the
+    same name. A parameter with a default is left out, unless it is in ``values`` or, as a param of the rule, in ``optional``.
     """
     options = []
     for name, annotation, has_default in _parameters(step):

@@ -9,7 +9,7 @@ from clusterlets.storage import save_json
 def measure_plain_cost(data: Input, dataset: str, k: int, output: Output) -> None:
     """Write the least cost of plain k-means on a prepared dataset.
 
-    output: JSON
+    output: the cost, and the number of starts (JSON)
     """
     costs = plain_costs.plain_costs(Prepared.load(data).X, k)
     save_json(output, {"dataset": dataset, "k": k, "starts": len(costs), "cost": float(costs.min())})

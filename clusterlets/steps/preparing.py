@@ -100,7 +100,7 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
 
 def _require_unchanged(dataset: str, path: Path, expected_hash: str, receipt_path: Path) -> None:
     if not path.is_file():
-        problem = "has gone"
+        problem = "is missing"
     elif hashlib.sha256(path.read_bytes()).hexdigest() != expected_hash:
         renamed_path = path.with_name(path.name + ".changed")
         path.replace(renamed_path)
@@ -110,7 +110,7 @@ def _require_unchanged(dataset: str, path: Path, expected_hash: str, receipt_pat
     receipt_path.unlink()
     raise ClusterletsError(
         f"{dataset}: {path} {problem}. Its receipt has been removed, so running the same command again fetches the "
-        "file anew. To use a file of your own, put it back at that name first."
+        "file anew. To use a file of your own, first put that file at the original path."
     )
 
 

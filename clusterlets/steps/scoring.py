@@ -40,7 +40,7 @@ def score_method(
     parameters: arguments of fit or match, as JSON
     settings: parameters that come from keys of the configuration, as JSON
     limits: time and memory that a matching may take, as JSON
-    pieces: the clusters of every output and seed, or the clusterlets (.npz)
+    pieces: the clusters of every output and seed or, for a matcher, the clusterlets (.npz)
     geometry: measurements of the dataset (JSON)
     deviation: absolute, relative, kl, first_group or least_share
     output: one row for each run (CSV)
@@ -49,20 +49,21 @@ def score_method(
     distances: for a matcher, summed distances of the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
     """
-    method_class, arguments, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
+    method_class, cell_parameters, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measurements, block_seeds = load_json(geometry), seeds_of(seeds)
     if issubclass(method_class, Matcher):
-        all_parameters, fit_limits = arguments | json.loads(settings), Limits(**json.loads(limits))
+        all_parameters, fit_limits = cell_parameters | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(method_class, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
         has_exceeded = any(matching.status in LIMIT_EXCEEDED for _, matching in matchings)
         limit_records.record(output, has_exceeded, limits, exceeded_limits)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
-                accounts.log_fit(dataset, method_class.name, k, format_parameters(arguments), seed, matching)
+                accounts.log_fit(dataset, method_class.name, k, format_parameters(cell_parameters), seed, matching)
         inputs = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
         outcomes = matching_outcomes(method_class, k, matchings, block, *inputs, measurements["groups"])
     else:
         outcomes = cluster_outcomes(method_class, k, block_seeds, block, measurements["groups"])
     columns = columns_of_names(list(measurements["groups"]))
-    write_cell(output, score_all(method_class, dataset, k, arguments, outcomes, measurements["diameter"], deviation, columns))
+    diameter = measurements["diameter"]
+    write_cell(output, score_all(method_class, dataset, k, cell_parameters, outcomes, diameter, deviation, columns))

@@ -22,10 +22,9 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     """
     options = json.loads(settings)
     check_scaling(options["scaling"])
-    checked_table, warnings, _ = user_table.read(
-        *(Path(table), options["sensitive"], options["features"], options["separator"]),
-        advice="The configuration's features name the columns to cluster by.",
-    )
+    sensitive, features, separator = options["sensitive"], options["features"], options["separator"]
+    advice = "The configuration's features name the columns to cluster by."
+    checked_table, warnings, _ = user_table.read(Path(table), sensitive, features, separator, advice=advice)
     digest = hash_of_file(table)
     if sha256 not in ("", digest):
         raise ClusterletsError(f"{table} changed while the workflow ran. Run the same command again.")
@@ -37,7 +36,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
         "fingerprint_ok": None,
         "licence": "",
         "citation": "",
-        "sensitive": "+".join(options["sensitive"]),
+        "sensitive": "+".join(sensitive),
         "warnings": warnings,
     }
     save_table(checked_table, origin, options["scaling"], npz_path, json_path)

@@ -81,7 +81,7 @@ class Tuned(pd.DataFrame):
         return self.candidate(best).estimator(self.task.n_clusters, best["seed"])
 
     def candidate(self, run: Mapping[str, Any]) -> "Candidate":
-        """The candidate of which this is a run."""
+        """The candidate that ``run`` is a run of."""
         key = run["method"], run["parameters"]
         return next(candidate for candidate in self.plan if (candidate.method, format_nested(candidate.parameters)) == key)
 
@@ -192,7 +192,7 @@ def tune(
     suitable = [name for name in methods.names() if name not in trials.UNSUITABLE]
     names = {methods.get(name).name for name in (suitable if methods_tried is None else methods_tried)}
     if not names - {REFERENCE}:
-        raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
+        raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, so there is nothing to compare: add one.")
     bounds = {"max_deviation": max_deviation, "shares": shares, "min_ratio": min_ratio}
     requirement = Requirement.of(sensitive_features, classes, groups, bounds)
     _, levels = requirement.limits()
@@ -227,7 +227,8 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
     keeps_limit = runs["keeps"]
     # Runs that keep the limit are ordered by price, others by deviation. Of equal runs, the first one tried wins.
     price_or_deviation = runs["price"].where(keeps_limit, runs["deviation_max"].mask(runs["price"].isna())).round(9)
-    ranked = runs.assign(first=~keeps_limit, second=price_or_deviation).sort_values(["first", "second"], kind="stable")
+    ranked = runs.assign(misses_limit=~keeps_limit, price_or_deviation=price_or_deviation)
+    ranked = ranked.sort_values(["misses_limit", "price_or_deviation"], kind="stable")
     best_runs = ranked.drop_duplicates(keys)
     summaries = runs.groupby(keys, sort=False).agg(
         runs=("status", lambda statuses: int((statuses != trials.NOT_TRIED).sum())),

@@ -7,7 +7,7 @@ import pandas as pd
 from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.text import counted
-from clusterlets.tuning.requirement import LIMITED
+from clusterlets.tuning.requirement import FAIR_LIMIT
 from clusterlets.tuning.trials import NOT_TRIED, REFERENCE
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _MAX_BOUND = 1.5  # times the cost of plain k-means; a looser bound says too lit
 
 
 def sentences(tuned: "Tuned") -> str:
-    """Which run to take and how good it is, what other limits cost, and which methods gave no result.
+    """Which run to use and how good it is, what other limits cost, and which methods gave no result.
 
     Raises InvalidInput if no run has a price.
     """
@@ -32,19 +32,20 @@ def sentences(tuned: "Tuned") -> str:
     )
     name = f"{_name(best)}, seed {best['seed']}"
     if best["keeps"]:
-        parts = [f"Take {name}: the cheapest known of {request}.", f"{scores[0].upper()}{scores[1:]}.", *_quality(best)]
+        parts = [f"Use {name}: the cheapest known with {request}.", f"{scores[0].upper()}{scores[1:]}."]
+        parts += _cost_sentences(best)
         kmeans = tuned.runs[(tuned.runs["method"] == REFERENCE) & tuned.runs["keeps"]]
         if len(kmeans):
             parts.append(
-                f"Plain k-means, which does not know the groups, keeps the limit too, at {kmeans['price'].min():.3f} times: on "
-                "this table you need no fair method."
+                f"Plain k-means, which does not know the groups, keeps the limit too, at {kmeans['price'].min():.3f} times "
+                "that cost: on this table you need no fair method."
             )
         other_methods = tuned[tuned["keeps"] & (tuned["method"] != best["method"])]
         if len(other_methods):
-            parts.append(f"Next method: {_name(other_methods.iloc[0])}, {other_methods.iloc[0]['price']:.3f} times.")
+            parts.append(f"Next method: {_name(other_methods.iloc[0])}, {other_methods.iloc[0]['price']:.3f} times that cost.")
     else:
         parts = [f"No run gives {request}.", f"The nearest is {name}: {scores}, {counted(int(best['n_clusters']), 'cluster')}."]
-        infeasible = tuned[(tuned["method"] == LIMITED) & tuned["statuses"].str.contains("infeasible")]
+        infeasible = tuned[(tuned["method"] == FAIR_LIMIT) & tuned["statuses"].str.contains("infeasible")]
         parts += [f"{_name(row)}: {row['note']}" for row in infeasible.to_dict("records")]
         parts.append("Allow a larger deviation, fewer clusters or more minutes.")
     if (tuned.runs["price"].round(3) < 1).any():
@@ -52,7 +53,8 @@ def sentences(tuned: "Tuned") -> str:
     return "\n".join(filter(None, (" ".join(parts), _comparison(tuned), _without_result(tuned))))
 
 
-def _quality(best) -> list[str]:
+def _cost_sentences(best) -> list[str]:
+    """How close the cost is to that of plain k-means, and to the least cost at the same centres; empty if far above."""
     if best["price"] > _MAX_BOUND:
         return []
     price, gap = round(best["price"], 3), best["assignment_gap"]
@@ -72,7 +74,7 @@ def _comparison(tuned: "Tuned") -> str:
         return name, f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)
 
     table_rows = []
-    for name, multiple in task.requirement.compared().items():
+    for name, multiple in task.requirement.compared_multiples().items():
         runs_within = runs[[task.keeps(run, multiple) for run in runs.to_dict("records")]]
         table_rows.append(table_row(name, runs_within, ("none known", "", "")))
     # Of the runs without a limit, only those cheaper than plain k-means matter.
@@ -91,7 +93,7 @@ def _without_result(tuned: "Tuned") -> str:
         parts.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[is_untried, 'method']))}.")
     if len(failed):
         names = ", ".join(dict.fromkeys(failed["method"]))
-        parts.append(f"{counted(len(failed), 'configuration')} without a result, the table says why: {names}.")
+        parts.append(f"{counted(len(failed), 'configuration')} without a result (the table says why): {names}.")
     return " ".join(parts)
 
 

@@ -16,7 +16,7 @@ from clusterlets.grid.cells import format_nested
 from clusterlets.methods.fair_limit import FairLimit
 
 #: The method whose clusters keep the limits by construction.
-LIMITED = FairLimit.name
+FAIR_LIMIT = FairLimit.name
 #: A run is a near miss if it misses the limits but keeps this multiple of them.
 NEAR_MISS = 1.5
 #: The multiples of the limits that every run is tested for, strictest first.
@@ -43,7 +43,7 @@ class Requirement:
 
     @classmethod
     def of(cls, sensitive_features, classes: np.ndarray, groups: np.ndarray, bounds: Mapping[str, Any]) -> "Requirement":
-        """Make a requirement of the bounds that are not None. If all are None, the largest deviation is limited to 0.02.
+        """Make a requirement from the bounds that are not None. If all are None, the largest deviation is limited to 0.02.
 
         ``classes`` (K,) or (K, S) and ``groups`` (n,) are the encoded sensitive features. Raises InvalidInput if fair-limit
         would refuse the bounds.
@@ -61,7 +61,7 @@ class Requirement:
         requirement.limits()  # raises for a column or a group that does not occur
         return requirement
 
-    def times(self, multiple: float) -> Mapping[str, Any]:
+    def scaled_bounds(self, multiple: float) -> Mapping[str, Any]:
         """The bounds, with ``max_deviation`` times ``multiple``, at most 1. Other kinds of bounds have no multiples."""
         value = self.bounds.get("max_deviation")
         if value is None:
@@ -71,15 +71,15 @@ class Requirement:
         return {"max_deviation": _capped_product(value, multiple)}
 
     def limits(self, multiple: float = 1.0) -> tuple[list[Limit], np.ndarray]:
-        """The limits that ``times(multiple)`` means, and the level of each group in each sensitive column (K, S)."""
+        """The limits that ``scaled_bounds(multiple)`` imply, and the level of each group in each sensitive column (K, S)."""
         method = FairLimit()
         method.sensitive_columns = self.columns
-        return method.limits(self.totals, range(len(self.totals)), **self.times(multiple))
+        return method.limits(self.totals, range(len(self.totals)), **self.scaled_bounds(multiple))
 
     def least_multiple(self, counts: np.ndarray) -> float:
         """The smallest of :data:`MULTIPLES` of the limits that all clusters keep, or infinity.
 
-        ``counts`` (K, k) are the rows of each group in each cluster.
+        ``counts`` (K, k) holds the number of rows of each group in each cluster.
         """
         for multiple in MULTIPLES if "max_deviation" in self.bounds else [1.0]:
             rows = limit_rows(*self.limits(multiple), self.totals)
@@ -87,14 +87,14 @@ class Requirement:
                 return multiple
         return math.inf
 
-    def compared(self) -> dict[str, float]:
+    def compared_multiples(self) -> dict[str, float]:
         """The multiples of the limits that a recommendation compares, by their labels."""
         value = self.bounds.get("max_deviation")
         if value is None:
             return {"the limits": 1.0}
         if isinstance(value, Mapping):
             return {"half the limits": 0.5, "the limits": 1.0, "twice the limits": 2.0}
-        return {f"limit {self.times(multiple)['max_deviation']:g}": multiple for multiple in (0.5, 1.0, 2.0)}
+        return {f"limit {self.scaled_bounds(multiple)['max_deviation']:g}": multiple for multiple in (0.5, 1.0, 2.0)}
 
     def delta(self, one_row: float) -> float:
         """The largest delta whose bounds imply the limits, rounded down to five significant digits; 0 if there is none.
@@ -102,14 +102,14 @@ class Requirement:
         The bounds are r (1 - delta) <= p <= r / (1 - delta) for the shares r of a level in the table and p in a cluster. A
         cluster may miss them by one row, which is the share ``one_row`` of its rows.
         """
-        r, least, most = self._share_intervals()
-        least, most = np.minimum(r, least + one_row), np.maximum(r, most - one_row)
+        r, lowest, highest = self._share_intervals()
+        lowest, highest = np.minimum(r, lowest + one_row), np.maximum(r, highest - one_row)
 
         def implies_limits(delta: float) -> bool:
             # The shares of a cluster add up to 1, so the other levels' bounds also limit how far p can be from r.
-            most_above = np.minimum(r * delta / (1 - delta), (1 - r) * delta)
-            most_below = np.minimum(r * delta, (1 - r) * delta / (1 - delta))
-            return bool((r + most_above <= most).all() and (r - most_below >= least).all())
+            max_above = np.minimum(r * delta / (1 - delta), (1 - r) * delta)
+            max_below = np.minimum(r * delta, (1 - r) * delta / (1 - delta))
+            return bool((r + max_above <= highest).all() and (r - max_below >= lowest).all())
 
         low, high = 0.0, 1.0
         for _ in range(40):  # bisection, to within 1e-12
@@ -124,19 +124,19 @@ class Requirement:
         all_levels = [(column, int(level)) for column, codes in enumerate(levels.T) for level in np.unique(codes)]
         indices = {level: index for index, level in enumerate(all_levels)}
         r = np.array([self.totals[levels[:, column] == level].sum() / self.totals.sum() for column, level in indices])
-        least, most = np.zeros(len(r)), np.ones(len(r))
+        lowest, highest = np.zeros(len(r)), np.ones(len(r))
         for limit in limits:
             index, fraction = indices[limit.column, limit.level], float(limit.fraction)
             if limit.of_level is not None:  # count of one level <= fraction * count of another level
                 # This ratio stays within its limit if each of the two shares changes by at most the factor ``root``.
                 other = indices[limit.column, limit.of_level]
                 root = math.sqrt(fraction * r[other] / r[index])
-                most[index], least[other] = min(most[index], r[index] * root), max(least[other], r[other] / root)
+                highest[index], lowest[other] = min(highest[index], r[index] * root), max(lowest[other], r[other] / root)
             elif limit.all_but:
-                least[index] = max(least[index], 1 - fraction)
+                lowest[index] = max(lowest[index], 1 - fraction)
             else:
-                most[index] = min(most[index], fraction)
-        return r, least, most
+                highest[index] = min(highest[index], fraction)
+        return r, lowest, highest
 
     def __str__(self) -> str:
         value = self.bounds.get("max_deviation")

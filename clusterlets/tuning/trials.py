@@ -18,7 +18,7 @@ from clusterlets.grid.artifacts import OK, TIMEOUT, UNSUPPORTED
 from clusterlets.grid.cells import combinations, format_nested
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.parameters import SHARES
-from clusterlets.tuning.requirement import LIMITED, NEAR_MISS, Requirement
+from clusterlets.tuning.requirement import FAIR_LIMIT, NEAR_MISS, Requirement
 
 #: Status of a configuration that the search did not reach.
 NOT_TRIED = "not_tried"
@@ -69,9 +69,10 @@ class Task:
     plain_cost: float
 
     def keeps(self, run: Mapping[str, Any], multiple: float = 1.0) -> bool:
-        """Whether a run has the requested clusters, all large enough, and keeps the limits times ``multiple``."""
+        """Whether a run has the requested number of clusters, all large enough, and keeps the limits times ``multiple``."""
         is_complete = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
-        return bool(is_complete and run["price"] > 0 and run["least_multiple"] <= multiple)
+        has_price = run["price"] > 0  # not NaN
+        return bool(is_complete and has_price and run["least_multiple"] <= multiple)
 
 
 @dataclass(frozen=True)
@@ -100,18 +101,18 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     """
     requirement, (rows, features) = task.requirement, task.X.shape
     delta = requirement.delta(one_row=task.n_clusters / rows)  # share of one row in a cluster of average size
-    multiples = [multiple for multiple in requirement.compared().values() if multiple != 1]
-    limits = [requirement.bounds, *map(requirement.times, multiples)]
-    limited_candidates = [Candidate(LIMITED, bounds) for bounds in limits] if LIMITED in names else []
+    multiples = [multiple for multiple in requirement.compared_multiples().values() if multiple != 1]
+    all_bounds = [requirement.bounds, *map(requirement.scaled_bounds, multiples)]
+    fair_limit_candidates = [Candidate(FAIR_LIMIT, bounds) for bounds in all_bounds] if FAIR_LIMIT in names else []
     other_candidates = []
     seconds = {name: methods.get(name)().seconds(rows, features, task.n_clusters) for name in names}
-    for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (seconds[name], name)):
+    for name in sorted(set(names) - {FAIR_LIMIT, REFERENCE}, key=lambda name: (seconds[name], name)):
         parameters = methods.get(name).parameters
         grid = {key: values for key, values in methods.get(name).grid().items() if parameters[key].trades_fairness}
         delta_grid = {key: [delta] for key, parameter in parameters.items() if parameter.bound is SHARES}
         settings = list(combinations(delta_grid or grid))
         other_candidates += [Candidate(name, settings[position]) for position in spread_positions(len(settings))]
-    plan = [*limited_candidates[:1], Candidate(REFERENCE, {}), *limited_candidates[1:], *other_candidates]
+    plan = [*fair_limit_candidates[:1], Candidate(REFERENCE, {}), *fair_limit_candidates[1:], *other_candidates]
     return [_with_min_cluster_size(candidate, task.min_cluster_size) for candidate in plan]
 
 
@@ -146,7 +147,7 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
                 return loading
             loaded_methods.add(candidate.method)
         seconds = end - time.monotonic()
-        if candidate.method != LIMITED:
+        if candidate.method != FAIR_LIMIT:
             seconds = min(seconds, max_seconds)
         return _fit_within(seconds, lambda seed: scores_of(candidate, task, seed), seed)
 
@@ -164,7 +165,7 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
         yield runs[-1]
     best = min((run["price"] for run in runs if task.keeps(run)), default=math.inf)
     close_candidates = [(candidate, run["seconds"]) for candidate, run in first_runs if _is_close(task, candidate, run, best)]
-    close_candidates.sort(key=lambda pair: (pair[0].method != LIMITED, pair[1]))
+    close_candidates.sort(key=lambda pair: (pair[0].method != FAIR_LIMIT, pair[1]))
     for seed in seeds[1:]:
         for candidate, _ in close_candidates:
             if time.monotonic() >= end:
@@ -175,7 +176,7 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
 def _is_close(task: Task, candidate: Candidate, run: Mapping, best: float) -> bool:
     if not methods.get(candidate.method).is_random:
         return False  # every seed would give the same result
-    if candidate.method == LIMITED and not task.requirement.bounds.items() <= candidate.parameters.items():
+    if candidate.method == FAIR_LIMIT and not task.requirement.bounds.items() <= candidate.parameters.items():
         return False  # half or twice the limits, only for comparison
     if task.keeps(run):
         return run["price"] <= _CLOSE_RATIO * best
@@ -218,7 +219,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # about too few clusters, which the scores show too
         fitted = candidate.estimator(task.n_clusters, seed).fit(task.X, sensitive_features=task.sensitive_features)
-    report_options = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
+    report_options = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}  # no scores that the ranking ignores
     report = fairness_report(task.X, fitted.memberships_, task.sensitive_features, **report_options)
     counts = report.composition.counts.T
     return {name: report[name] for name in _SCORES} | {
@@ -229,7 +230,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
 
 
 def row(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
-    """The row of a run. The price is NaN if there is no result, or if it has not the requested number of disjoint clusters."""
+    """The row of a run. The price is NaN unless the run gave the requested number of disjoint clusters."""
     run: dict[str, Any] = {"method": candidate.method, "parameters": format_nested(candidate.parameters), "seed": seed}
     run |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
     run |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "least_multiple", "assignment_gap"), math.nan)

@@ -3,7 +3,7 @@ What fairness costs
 ===================
 
 Between plain k-means and exact shares lies a range of compromises. ``FairFlow`` moves along this range with ``delta``. The
-other methods below settle at a point of their own.
+other methods below each settle at one point of it.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ models["FRAC"] = FRAC(5, random_state=0).fit(X, sensitive_features=diagnosis)
 models["Clusterlets, G-B"] = ClusterletClustering(8, matcher="G-B", random_state=0).fit(X, sensitive_features=diagnosis)
 
 # %%
-# All costs are compared with one reference, the cost of plain k-means with five clusters. Clusterlets chooses its own number
-# of clusters, so its cost is not a like-for-like comparison.
+# All costs are compared with one reference, the cost of plain k-means with five clusters. Clusterlets joins 8
+# clusterlets per group into a number of clusters that it chooses, so its cost is not a like-for-like comparison.
 
 reports = {
     name: fairness_report(X, model.labels_, diagnosis, reference_cost=models["k-means"].inertia_)

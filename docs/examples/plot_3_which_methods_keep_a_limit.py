@@ -44,9 +44,9 @@ bars = ax.barh(list(reports), deviations, color=["#0072B2" if value <= limit els
 ax.bar_label(bars, [f"price {price:.2f}" for price in prices], padding=3)
 ax.axvline(limit, color="black", linewidth=1)
 ax.invert_yaxis()
-ax.set(xlabel="largest deviation of a cluster", xlim=(0, 0.9), title="Blue: within the limit, the line")
+ax.set(xlabel="largest deviation of a cluster", xlim=(0, 0.9), title="Blue: within the limit (the line)")
 
 # %%
 # **Lesson.** Random clusters have nearly fair shares on average, but a small cluster can still be unfair. They also have the
-# highest price of all. If every cluster must keep a limit, take a method that promises one.
+# highest price of all. If every cluster must keep a limit, use a method that promises one.
 plt.show()

@@ -36,7 +36,7 @@ for index, (name, model) in enumerate(models.items()):
     panels[1].bar(name, report["deviation_max"], color=f"C{index}")
     print(f"{name:<10} worst group {max(means):.1f}, largest deviation {report['deviation_max']:.2f}")
 panels[0].set_xticks(np.arange(2) + 0.27, groups)
-panels[0].set(ylabel="mean squared distance", title="social fairness: the lower the worse bar, the better")
+panels[0].set(ylabel="mean squared distance", title="social fairness: a lower maximum of both bars is better")
 panels[1].set(ylabel="largest deviation", title="fair shares: lower is better")
 panels[0].legend()
 

@@ -2,8 +2,8 @@
 Model selection with a fairness score
 =====================================
 
-``GridSearchCV`` of scikit-learn chooses parameters. With two scorers it reports deviation and price side by side. A rule of
-your own then picks the cheapest model that is fair enough.
+``GridSearchCV`` of scikit-learn chooses parameters. With two scorers it reports deviation and price side by side. Your own
+rule then picks the cheapest model that is fair enough.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ rows = np.arange(len(X))
 def cheapest_within(results, limit=0.05):
     """The index of the cheapest model whose mean deviation keeps the limit."""
     # scikit-learn maximises scores, so the scorers give the negative of deviation and price.
-    within = -results["mean_test_deviation"] <= limit
-    return int(np.where(within, results["mean_test_price"], -np.inf).argmax())
+    keeps_limit = -results["mean_test_deviation"] <= limit
+    return int(np.where(keeps_limit, results["mean_test_price"], -np.inf).argmax())
 
 
 # %%

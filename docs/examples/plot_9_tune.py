@@ -30,7 +30,7 @@ trials = tune(
 print(trials.recommendation())
 
 # %%
-# Each point is the best run of a configuration: the cheapest within the limit or, if none keeps it, the one of least deviation.
+# Each point is the best run of a configuration: the cheapest within the limit or, if none keeps it, the least unfair.
 
 configurations = trials.dropna(subset=["price"])
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
@@ -41,6 +41,6 @@ ax.set(xlabel="largest deviation of a cluster", ylabel="price", title="Configura
 ax.legend()
 
 # %%
-# **Lesson.** A method that takes the limit itself, here ``fair-limit``, comes closest to the price of plain k-means. Compare
+# **Lesson.** A method with the limit as a parameter, here ``fair-limit``, comes closest to the price of plain k-means. Compare
 # the prices of half and twice the limit before you settle on one.
 plt.show()

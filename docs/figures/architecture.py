@@ -3,32 +3,34 @@
 from html import escape
 from pathlib import Path
 
-BOX, FILE = ("#dbe9f6", "#0072b2"), ("#fff6df", "#b8860b")
+# Fill and outline of the boxes.
+PACKAGE, FILE = ("#dbe9f6", "#0072b2"), ("#fff6df", "#b8860b")
 WIDTH, HEIGHT = 1000, 500
 
-LIBRARY = "the same methods, scores and bounds for a table of your own, without the workflow"
+GRID_TEXT = "checks the configuration; gives Snakemake's rules their cells, paths and fingerprints"
+LIBRARY_TEXT = "the same methods, scores and bounds for a table of your own, without the workflow"
 
-#: Boxes: left edge, top, width, height, colors, bold title, further lines.
+#: Boxes: left edge, top, width, height, colors, bold title, other lines.
 NODES = [
     (20, 20, 110, 50, FILE, "config.yaml", ()),
-    (170, 20, 810, 50, BOX, "grid", ("checks the configuration; gives Snakemake's rules their cells, paths and fingerprints",)),
+    (170, 20, 810, 50, PACKAGE, "grid", (GRID_TEXT,)),
     (20, 165, 90, 50, FILE, "data/raw/", ()),
-    (140, 155, 110, 70, BOX, "datasets", ("fetch, check,", "prepare")),
+    (140, 155, 110, 70, PACKAGE, "datasets", ("fetch, check,", "prepare")),
     (280, 165, 100, 50, FILE, "prepared/", ("table, groups",)),
-    (430, 105, 140, 70, BOX, "algorithms", ("clusterlets, sums,", "partitions")),
-    (430, 205, 140, 70, BOX, "methods", ("that cluster", "instances")),
+    (430, 105, 140, 70, PACKAGE, "algorithms", ("clusterlets, sums,", "partitions")),
+    (430, 205, 140, 70, PACKAGE, "methods", ("that cluster", "instances")),
     (610, 105, 120, 70, FILE, "labels/", ("distances/", "partitions/")),
     (610, 205, 120, 70, FILE, "labels/", ("pieces/",)),
-    (770, 105, 100, 70, BOX, "methods", ("matchers",)),
-    (770, 205, 100, 70, BOX, "metrics", ("score",)),
+    (770, 105, 100, 70, PACKAGE, "methods", ("matchers",)),
+    (770, 205, 100, 70, PACKAGE, "metrics", ("score",)),
     (890, 215, 90, 50, FILE, "runs/", ("a file per cell",)),
     (890, 335, 90, 50, FILE, "runs.csv", ()),
-    (720, 325, 140, 70, BOX, "analysis, paper", ("statistics,", "comparison")),
+    (720, 325, 140, 70, PACKAGE, "analysis, paper", ("statistics,", "comparison")),
     (550, 325, 140, 70, FILE, "tables/", ("statistics/", "claims.csv, ...")),
-    (390, 325, 120, 70, BOX, "report", ("figures, pages",)),
+    (390, 325, 120, 70, PACKAGE, "report", ("figures, pages",)),
     (210, 325, 140, 70, FILE, "report.html", ("figures/",)),
-    (20, 325, 150, 70, BOX, "provenance", ("manifest, accounts,", "archive")),
-    (20, 430, 960, 50, BOX, "commands → tuning → estimators", (LIBRARY,)),
+    (20, 325, 150, 70, PACKAGE, "provenance", ("manifest, accounts,", "archive")),
+    (20, 430, 960, 50, PACKAGE, "commands → tuning → estimators", (LIBRARY_TEXT,)),
 ]
 
 #: Corners of each arrow.

@@ -17,28 +17,28 @@ COLORS = {"a": "#1f77b4", "b": "#ff7f0e"}
 def main() -> None:
     rng = np.random.default_rng(3)
     centres = np.array([[0.0, 0.0], [3.2, 0.4], [1.5, 2.8]])
-    cloud = np.repeat(np.arange(3), 100)
-    X = centres[cloud] + rng.normal(scale=0.8, size=(300, 2))
-    groups = np.where(rng.random(300) < np.array([0.75, 0.55, 0.2])[cloud], "a", "b")
+    cloud_of_row = np.repeat(np.arange(3), 100)
+    X = centres[cloud_of_row] + rng.normal(scale=0.8, size=(300, 2))
+    groups = np.where(rng.random(300) < np.array([0.75, 0.55, 0.2])[cloud_of_row], "a", "b")
     fits = {
         "plain k-means": MethodClustering("k-means", N_CLUSTERS, random_state=0).fit(X, sensitive_features=groups),
         f"fair-limit {LIMIT}": FairLimit(N_CLUSTERS, max_deviation=LIMIT, random_state=0).fit(X, sensitive_features=groups),
     }
     figure, axes = plt.subplots(2, 2, figsize=(8.2, 5.4), height_ratios=(2.6, 1), layout="constrained")
     costs = []
-    for (points, bars), (title, fit) in zip(axes.T, fits.items(), strict=True):
+    for (point_axes, bar_axes), (title, fit) in zip(axes.T, fits.items(), strict=True):
         means = np.array([X[fit.labels_ == cluster].mean(axis=0) for cluster in range(N_CLUSTERS)])
         costs.append(((X - means[fit.labels_]) ** 2).sum())
         left_to_right = np.argsort(means[:, 0])
         clusters = [fit.labels_ == cluster for cluster in left_to_right]
-        draw_points(points, X, groups, clusters, means)
-        points.set_title(f"{title}, cost {costs[-1] / costs[0]:.2f}")
-        draw_shares(bars, groups, clusters)
+        draw_points(point_axes, X, groups, clusters, means)
+        point_axes.set_title(f"{title}, cost {costs[-1] / costs[0]:.2f}")
+        draw_shares(bar_axes, groups, clusters)
     figure.savefig(Path(__file__).with_suffix(".png"), dpi=130, metadata={"Software": None})
 
 
 def draw_points(axes, X, groups, clusters, means) -> None:
-    """Draw the rows of each cluster (a mask) with a marker of its own, colored by group, and the means."""
+    """Draw the rows of each cluster (a mask) with its marker, colored by group, and the means."""
     for cluster, marker in zip(clusters, "os^", strict=True):
         for group, color in COLORS.items():
             axes.plot(*X[cluster & (groups == group)].T, linestyle="none", marker=marker, color=color, markersize=4)

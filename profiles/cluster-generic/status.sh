@@ -3,7 +3,7 @@
 
 state=$(squeue --noheader --states=all --format=%T --jobs="$1" 2>&1)
 case $state in
-    # Some minutes after the end of a job, only SLURM's accounting knows it, if there is any.
+    # Some minutes after the end of a job, only SLURM's accounting, if it is enabled, knows the job.
     *"Invalid job id"* | "")
         state=$(sacct --allocations --noheader --parsable2 --format=State --jobs="$1" 2>/dev/null) || state=
         ;;

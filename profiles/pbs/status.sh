@@ -9,7 +9,7 @@ case $state:$status:$answer in
     # A job that PBS no longer knows runs again, which is always safe.
     F:* | ::*"Unknown Job Id"*) echo failed ;;
     # Without history, an ended job looks like one that never existed. Snakemake prints this message and stops.
-    ::*history*) echo "PBS keeps no history of its jobs. Ask for job_history_enable=True, or take another profile." ;;
+    ::*history*) echo "PBS keeps no history of its jobs. Ask for job_history_enable=True, or use another profile." ;;
     # The job waits or runs, or the server does not answer. Snakemake will ask again.
     *) echo running ;;
 esac

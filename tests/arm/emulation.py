@@ -48,8 +48,8 @@ class NotRun(Exception):
     """Nothing is emulated here; the message says why."""
 
 
-def python():
-    """The path of the emulated interpreter, which is set up if it is missing or out of date. NotRun if that fails."""
+def set_up_python():
+    """Set up the emulated interpreter if it is missing or out of date, and return its path. Raises NotRun if this fails."""
     check_possible()
     stamp = FOLDER / "made_from"
     digest = hashlib.sha256(LOCK.read_bytes() + THIS_FILE.read_bytes()).hexdigest()
@@ -69,7 +69,7 @@ def check_possible():
         raise NotRun(f"the emulation is made for Linux on x86-64, and this is {sys.platform} on {platform.machine()}")
     missing = [program for program in ("apt-get", "dpkg-deb") if not shutil.which(program)]
     if missing:
-        raise NotRun(f"{' and '.join(missing)} missing: the libraries for arm64 are Debian's")
+        raise NotRun(f"{' and '.join(missing)} missing: needed to get Debian's libraries for arm64")
 
 
 def _set_up(folder):
@@ -122,7 +122,7 @@ def _install(target, version):
 
 
 def _with_dependencies(names):
-    """The distributions and all their dependencies. They are read from this environment, which has the locked versions."""
+    """The distributions and all their dependencies, according to this environment, which has the locked versions."""
     distributions, pending = set(), set(names)
     while pending:
         name = pending.pop()
@@ -142,6 +142,6 @@ def _run(*command):
 
 if __name__ == "__main__":
     try:
-        print(python())
+        print(set_up_python())
     except NotRun as reason:
         sys.exit(f"not set up: {reason}")

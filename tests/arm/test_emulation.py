@@ -12,8 +12,8 @@ import pytest
 def pretend_to_be(monkeypatch):
     """A function that makes this machine look like a different one."""
 
-    def pretend(name, system="linux", programs=("apt-get", "dpkg-deb")):
-        monkeypatch.setattr(emulation.platform, "machine", lambda: name)
+    def pretend(architecture, system="linux", programs=("apt-get", "dpkg-deb")):
+        monkeypatch.setattr(emulation.platform, "machine", lambda: architecture)
         monkeypatch.setattr(emulation.sys, "platform", system)
         monkeypatch.setattr(emulation.shutil, "which", lambda program: program if program in programs else None)
 
@@ -28,15 +28,15 @@ def test_debian_on_x86_64_can_emulate(pretend_to_be):
 @pytest.mark.parametrize(
     ("machine", "reason"),
     [
-        ({"name": "aarch64"}, "is itself aarch64"),
-        ({"name": "x86_64", "system": "darwin"}, "this is darwin on x86_64"),
-        ({"name": "x86_64", "programs": ["dpkg-deb"]}, "^apt-get missing"),
+        ({"architecture": "aarch64"}, "is itself aarch64"),
+        ({"architecture": "x86_64", "system": "darwin"}, "this is darwin on x86_64"),
+        ({"architecture": "x86_64", "programs": ["dpkg-deb"]}, "^apt-get missing"),
     ],
 )
 def test_the_reason_is_given_if_a_machine_cannot_or_need_not_emulate(pretend_to_be, machine, reason):
     pretend_to_be(**machine)
     with pytest.raises(emulation.NotRun, match=reason):
-        emulation.python()
+        emulation.set_up_python()
 
 
 def test_a_failed_set_up_shows_its_last_lines_and_is_tried_again(pretend_to_be, monkeypatch, tmp_path):
@@ -45,7 +45,7 @@ def test_a_failed_set_up_shows_its_last_lines_and_is_tried_again(pretend_to_be, 
     monkeypatch.setattr(emulation, "_download", lambda *_: emulation._run(sys.executable, "-c", "exit('no such mirror')"))
     for _ in range(2):  # the second call sets up again, and fails in the same way
         with pytest.raises(emulation.NotRun, match="failed, so aarch64 cannot be emulated:\nno such mirror"):
-            emulation.python()
+            emulation.set_up_python()
 
 
 def test_a_link_to_the_wrapper_finds_the_folder_and_passes_arguments_on(tmp_path):

@@ -133,8 +133,8 @@ class Page:
         self._browser.send("Target.closeTarget", targetId=self._target)
 
     def events(self, *methods: str) -> list[dict]:
-        """The parameters of this tab's events so far, of the given methods of the protocol."""
-        self.run("0")  # its answer arrives after all earlier events
+        """The parameters of all events of this tab so far whose method in the protocol is one of ``methods``."""
+        self.run("0")  # the answer to this command arrives after all earlier events
         in_this_tab = [event for event in self._browser.events if event.get("sessionId") == self._session]
         return [event["params"] for event in in_this_tab if event["method"] in methods]
 

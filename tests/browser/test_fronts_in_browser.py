@@ -5,6 +5,7 @@ from itertools import combinations
 
 import pytest
 
+# JavaScript expressions.
 TIP = "document.querySelector('.tip')"
 ROWS = "[...document.querySelectorAll('#points tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
 # The bounding boxes of the names: left, top, width, height.
@@ -40,7 +41,7 @@ def overlap(a, b):
 @pytest.mark.parametrize("width", [1400, 390])
 def test_every_block_is_drawn_without_errors_or_overlapping_names(results, show, width):
     page = show(results / "fronts.html", width=width)
-    for table in option_texts(page, "table")[:4]:
+    for table in option_texts(page, "table")[:4]:  # not all, to save time
         for k in option_texts(page, "k"):
             choose(page, table=table, k=k)
             rows = page.run(ROWS)
@@ -106,7 +107,7 @@ def test_the_page_says_why_it_is_empty_after_a_run_of_one_seed(demo_results, sho
     assert "two seeds" in page.run("document.querySelector('#front').textContent") and page.errors() == []
 
 
-def test_without_javascript_the_page_points_to_the_file(results, show):
+def test_without_javascript_the_page_says_that_the_plot_needs_it(results, show):
     page = show(results / "fronts.html", script=False)
     assert not page.run("document.querySelector('.choices').checkVisibility()")
     assert "need JavaScript" in page.run("document.querySelector('#front').innerText")

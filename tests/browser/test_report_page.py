@@ -10,11 +10,12 @@ from clusterlets.report.figures import declarations_on
 
 TABLE = "#table2_best_by_deviation table.beside"
 COLUMN = 5  # index of the column with the mean deviation
+# JavaScript expressions.
 VALUES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[{COLUMN}].dataset.sort)"
 NAMES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[0].textContent)"
 HEAD = f"{TABLE} thead th:nth-child({COLUMN + 1})"
 ORDER = f"document.querySelector('{HEAD}').ariaSort"
-SHOWN_ROWS = "[...document.querySelectorAll('{} tbody tr')].filter(row => row.checkVisibility()).length"
+COUNT_SHOWN_ROWS = "[...document.querySelectorAll('{} tbody tr')].filter(row => row.checkVisibility()).length"
 
 
 @pytest.fixture(params=["paper", "demo"])
@@ -55,7 +56,7 @@ def is_sorted(values, descending=False):
     return [float(value) if value else None for value in values] == numbers + [None] * values.count("")
 
 
-def test_a_column_sorts_up_then_down_by_mouse_and_by_keyboard(results, show):
+def test_a_column_sorts_up_then_down_then_not_at_all_by_mouse_or_keyboard(results, show):
     page = show(results / "report.html")
     names, values = page.run(NAMES), page.run(VALUES)
     assert "" in values and not is_sorted(values)
@@ -88,16 +89,17 @@ def test_every_table_sorts_by_every_column(results, show):
 
 def test_a_filter_of_the_claims_shows_only_those_of_its_verdict(results, show):
     page = show(results / "report.html")
-    n_shown = SHOWN_ROWS.format("#claims")
-    assert page.run(n_shown) == 1 and not page.run("document.querySelector('#claims details.rest').open")
+    count_shown_rows = COUNT_SHOWN_ROWS.format("#claims")
+    assert page.run(count_shown_rows) == 1 and not page.run("document.querySelector('#claims details.rest').open")
     page.click("#claims .filter [data-show=holds]")
-    assert page.run(n_shown) == 1 and page.run("document.querySelector('#claims details.rest').open")
+    assert page.run(count_shown_rows) == 1 and page.run("document.querySelector('#claims details.rest').open")
     page.click("#claims .filter [data-show=does-not-hold]")
-    assert page.run(n_shown) == 1 and page.run("document.querySelector('#claims .shown').textContent") == "1 of 4 rows shown"
+    assert page.run(count_shown_rows) == 1
+    assert page.run("document.querySelector('#claims .shown').textContent") == "1 of 4 rows shown"
     assert page.run("document.querySelector('#claims .filter [aria-pressed=true]').dataset.show") == "does-not-hold"
     page.run("document.querySelector('#claims .filter button').focus()")
     page.press("Enter")
-    assert page.run(n_shown) == 1
+    assert page.run(count_shown_rows) == 1
 
 
 def test_a_filter_of_the_tables_fades_the_cells_and_hides_the_rows_of_other_verdicts(results, show):
@@ -164,7 +166,7 @@ def test_on_a_phone_the_first_figure_comes_within_three_screens(results, show):
     assert page.run("document.querySelector('main figure').getBoundingClientRect().top + scrollY") < 3 * 844
 
 
-def test_on_a_phone_the_contents_are_folded_and_unfold(results, show):
+def test_on_a_phone_the_navigation_is_folded_until_it_is_clicked(results, show):
     page = show(results / "report.html", width=390)
     link = "document.querySelector('nav a[href=\"#data\"]')"
     assert not page.run(f"{link}.checkVisibility()")
@@ -181,7 +183,7 @@ def test_without_scripts_everything_can_be_read(results, show):
     assert page.run("document.querySelectorAll('th button').length") == 0
     assert page.run("[...document.querySelectorAll('.filter')].every(filter => !filter.checkVisibility())")
     assert page.run("document.querySelector('nav a').checkVisibility()")
-    assert page.run(SHOWN_ROWS.format("#claims")) == 1
+    assert page.run(COUNT_SHOWN_ROWS.format("#claims")) == 1
     assert page.run("document.querySelectorAll('#claims tr[id]').length") == 4
     assert page.errors() == []
 

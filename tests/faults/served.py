@@ -17,8 +17,8 @@ HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPe
 #: The correct content of a toy of one file, and the same with a wrong value.
 GOOD = (HEADER + "".join(f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(10_000))).encode()
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)
-#: The correct contents of a toy of two files, by file name.
 ADULT_LINE = "{}, Private, 77516, HS-grad, 9, Never-married, Sales, Own-child, White, Male, 0, 0, 40, Cuba, {}\n"
+#: The correct contents of a toy of two files, by file name.
 ADULT = {
     "adult.data": "".join(ADULT_LINE.format(age, "<=50K") for age in range(17, 90)).encode(),
     "adult.test": ("|1x3 Cross validator\n" + "".join(ADULT_LINE.format(age, ">50K.") for age in range(17, 60))).encode(),
@@ -51,7 +51,7 @@ class Site:
                 site.requested_paths.append(self.path)
                 site.logins.append(self.headers["Authorization"])
                 queue = site.replies.get(self.path, [{"status": 404, "body": b"not here"}])
-                site.answer(self, **(queue.pop(0) if len(queue) > 1 else queue[0]))
+                site.reply(self, **(queue.pop(0) if len(queue) > 1 else queue[0]))
 
             def log_message(self, *_):
                 """Keep the test's output clean."""
@@ -62,14 +62,14 @@ class Site:
         self.thread.start()
 
     def serve(self, path, body=b"", **options):
-        """Add a reply for this path. :meth:`answer` describes the options."""
+        """Add a reply for this path. :meth:`reply` describes the options."""
         self.replies.setdefault(path, []).append({"body": body, **options})
 
     def heal(self, path, body=GOOD):
         """Serve the right content at this path from now on."""
         self.replies[path] = [{"body": body}]
 
-    def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
+    def reply(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
         """Send a reply.
 
         cut: end the body after this many bytes, although Content-Length counts all
@@ -140,6 +140,7 @@ class Toy:
 
     @property
     def target(self):
+        """The path of the first raw file."""
         return self.raw / "toy" / next(iter(self.contents))
 
     def from_addresses(self, *addresses, members=None):

@@ -15,7 +15,7 @@ from clusterlets.datasets.table import fingerprint
 
 CATALOGUE = {name: datasets.describe(name) for name in datasets.names()}
 WEB_ARCHIVE = "https://web.archive.org/web/"  # not tested: it serves the same bytes as the publisher
-# Files such as publishers' archives also hold.
+# Examples of the other files in publishers' archives.
 OTHER_MEMBERS = {"Index": b"Index of adult\n", "old/adult.data": b"", "bank.zip/bank.csv": b"a;b\n"}
 
 ARCHIVES = [

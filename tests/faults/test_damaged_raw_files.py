@@ -1,5 +1,6 @@
 """Preparing a damaged raw file gives one clear message and leaves nothing half-written."""
 
+import errno
 import json
 
 import numpy as np
@@ -11,6 +12,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 
+# The header line of pima with rows for it, and the header line of bank with a row for it.
 PIMA = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
 ROWS = [f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(6)]
 BANK = '"age";"education";"default";"balance";"housing";"loan";"campaign";"pdays";"previous";"marital";"y"\n'
@@ -110,7 +112,7 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_again(step
     assert not path.exists() and path.with_name("iris.csv.changed").exists()
     steps.fetch("iris")
     path.unlink()
-    steps.assert_refused("iris", "iris.csv has gone")
+    steps.assert_refused("iris", "iris.csv is missing")
     steps.fetch("iris")
     steps.prepare("iris")
     assert path.read_bytes() == intact_content and json.loads(steps.receipt.read_text())["source"] == "bundled"
@@ -137,7 +139,7 @@ def test_an_unknown_scaling_is_refused_before_anything_is_read(steps):
         steps.prepare("iris", scaling="zscore")
 
 
-def test_a_receipt_with_a_flipped_bit_is_removed_but_no_raw_file(steps):
+def test_a_receipt_with_a_flipped_bit_is_removed_and_the_raw_file_stays(steps):
     steps.fetch("iris")
     content, raw_content = steps.receipt.read_bytes(), (steps.raw / "iris" / "iris.csv").read_bytes()
     for position in range(len(content)):
@@ -153,7 +155,7 @@ def test_arrays_are_removed_if_their_description_cannot_be_written(steps, monkey
 
     def write_to_full_disk(path, content):
         if str(path).endswith(".json"):
-            raise OSError(28, "No space left on device")
+            raise OSError(errno.ENOSPC, "No space left on device")
         original_write(path, content)
 
     monkeypatch.setattr(storage, "write_bytes", write_to_full_disk)

@@ -22,10 +22,10 @@ from clusterlets.datasets import transfer
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 
-FILE, ZIP = "/diabetes.csv", "/toy.zip"
+FILE_PATH, ZIP_PATH = "/diabetes.csv", "/toy.zip"  # on the server
 HALF_SIZE = len(GOOD) // 2
 
-# A program that fetches the toy. Its arguments are the catalogue, as JSON, and the raw folder.
+# A program that fetches the dataset ``toy``. Its arguments are the catalogue, as JSON, and the raw folder.
 FETCH_TOY = """
 import json, sys
 from clusterlets.datasets import catalogue
@@ -39,15 +39,15 @@ print(json.dumps(fetch("toy", sys.argv[2])), flush=True)
 @pytest.fixture
 def address(toy, site):
     """The address of the toy's file, which is the toy's only source."""
-    toy.from_addresses(site.address + FILE)
-    return site.address + FILE
+    toy.from_addresses(site.address + FILE_PATH)
+    return site.address + FILE_PATH
 
 
 @pytest.fixture
 def archive_address(toy, site):
     """The address of an archive with the toy's file, which is the toy's only source."""
-    toy.from_addresses(site.address + ZIP, members={"diabetes.csv": "diabetes.csv"})
-    return site.address + ZIP
+    toy.from_addresses(site.address + ZIP_PATH, members={"diabetes.csv": "diabetes.csv"})
+    return site.address + ZIP_PATH
 
 
 @pytest.fixture
@@ -66,13 +66,13 @@ def start_process(toy):
         process.communicate()
 
 
-# Answers of the server.
+# Replies of the server.
 
 _GZIPPED = gzip.compress(GOOD)
-BAD_ANSWERS = {
+BAD_REPLIES = {
     "not found": ({"status": 404}, "404 Client Error: Not Found .*attempts: 3"),
     "busy": ({"status": 503}, "503 Server Error: Service Unavailable .*attempts: 3"),
-    "a redirect in a circle": ({"status": 302, "headers": {"Location": FILE}}, "Exceeded 30 redirects"),
+    "a redirect in a circle": ({"status": 302, "headers": {"Location": FILE_PATH}}, "Exceeded 30 redirects"),
     "a web page": ({"body": b"\n <!DOCTYPE html><html>Please log in</html>"}, "diabetes.csv is a web page, not data"),
     "nothing": ({"body": b""}, "diabetes.csv is empty"),
     "damaged compression": (
@@ -92,31 +92,31 @@ BAD_ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("answer", BAD_ANSWERS)
-def test_a_bad_answer_is_reported_and_the_next_fetch_works(answer, toy, site, address):
-    reply, reason = BAD_ANSWERS[answer]
-    site.serve(FILE, **reply)
+@pytest.mark.parametrize("fault", BAD_REPLIES)
+def test_a_bad_reply_is_reported_and_the_next_fetch_works(fault, toy, site, address):
+    reply, reason = BAD_REPLIES[fault]
+    site.serve(FILE_PATH, **reply)
     toy.assert_fetch_fails(reason, address)
-    site.heal(FILE)
+    site.heal(FILE_PATH)
     toy.fetch_and_check()
 
 
-GOOD_ANSWERS = {
+GOOD_REPLIES = {
     "busy at first": [{"status": 503}, {"body": GOOD}],
     "cut at first": [{"body": GOOD, "cut": HALF_SIZE}, {"body": GOOD}],
     "silent half way at first": [{"body": GOOD, "stall": HALF_SIZE}, {"body": GOOD}],
-    "moved": [{"status": 302, "headers": {"Location": FILE}}, {"body": GOOD}],
+    "moved": [{"status": 302, "headers": {"Location": FILE_PATH}}, {"body": GOOD}],
     "compressed on the way": [{"body": _GZIPPED, "headers": {"Content-Encoding": "gzip"}}],
 }
 
 
-@pytest.mark.parametrize("replies", GOOD_ANSWERS.values(), ids=GOOD_ANSWERS)
+@pytest.mark.parametrize("replies", GOOD_REPLIES.values(), ids=GOOD_REPLIES)
 def test_good_content_is_used_even_if_it_was_retried_redirected_or_compressed(replies, toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_TIMEOUT", 0.5)
     for reply in replies:
-        site.serve(FILE, **reply)
+        site.serve(FILE_PATH, **reply)
     assert toy.fetch_and_check()["source"] == address
-    assert site.requested_paths == [FILE] * len(replies)
+    assert site.requested_paths == [FILE_PATH] * len(replies)
 
 
 # Faults of the connection.
@@ -128,15 +128,15 @@ def test_a_fetch_gives_up_on_a_silent_server(toy, site, address, monkeypatch):
         toy.from_addresses(f"http://127.0.0.1:{silent_server.getsockname()[1]}/")
         toy.assert_fetch_fails("timed out.*ReadTimeout, attempts: 3", "http://127.0.0.1")
     toy.from_addresses(address)
-    site.heal(FILE)
+    site.heal(FILE_PATH)
     toy.fetch_and_check()
 
 
-@pytest.mark.parametrize("slow", ["body", "headers"])
-def test_a_fetch_gives_up_on_a_server_that_sends_too_slowly(slow, toy, site, address, monkeypatch):
+@pytest.mark.parametrize("slow_part", ["body", "headers"])
+def test_a_fetch_gives_up_on_a_server_that_sends_too_slowly(slow_part, toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_MAX_SECONDS", 0.5)
     toy.from_addresses(address, f"{site.address}/good")
-    site.serve(FILE, GOOD, drip=(1, 0.05), slow_headers=slow == "headers")
+    site.serve(FILE_PATH, GOOD, drip=(1, 0.05), slow_headers=slow_part == "headers")
     site.serve("/good", GOOD)
     assert toy.fetch_and_check()["source"] == f"{site.address}/good"
     toy.target.unlink()
@@ -162,7 +162,7 @@ def test_the_publisher_is_used_if_the_mirror_serves_wrong_bytes(bytes_of_mirror,
     site.serve("/mirror/toy/diabetes.csv", bytes_of_mirror)
     mirror = f"{site.address}/mirror"
     toy.assert_fetch_fails(f"mirror {mirror}: serves bytes other than the known ones, and", address, mirror)
-    site.heal(FILE)
+    site.heal(FILE_PATH)
     assert toy.fetch_and_check(mirror)["source"] == address
 
 
@@ -170,7 +170,7 @@ def test_the_publisher_is_used_if_the_mirror_serves_wrong_bytes(bytes_of_mirror,
 def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(transfer, "_MAX_BYTES", HALF_SIZE)
-        site.serve(FILE, GOOD, sized=sized)
+        site.serve(FILE_PATH, GOOD, sized=sized)
         toy.assert_fetch_fails("a file of more than .* MB cannot be the expected one", address)
     toy.fetch_and_check()
 
@@ -184,11 +184,11 @@ def test_an_archive_cannot_write_outside_its_folder(outside, toy, site, archive_
         return {path for path in tmp_path.rglob("*") if not path.is_relative_to(toy.raw)}
 
     outside = outside.format(absolute=tmp_path / "outside")
-    site.serve(ZIP, archive({f"{outside}diabetes.csv": WRONG, f"{outside}escaped": GOOD}))
+    site.serve(ZIP_PATH, archive({f"{outside}diabetes.csv": WRONG, f"{outside}escaped": GOOD}))
     paths_before = paths_outside()
     toy.assert_fetch_fails("its values differ", archive_address)
     assert paths_outside() == paths_before
-    site.heal(ZIP, archive({"../diabetes.csv": WRONG, "diabetes.csv": GOOD}))
+    site.heal(ZIP_PATH, archive({"../diabetes.csv": WRONG, "diabetes.csv": GOOD}))
     toy.fetch_and_check()
 
 
@@ -201,10 +201,10 @@ def test_a_zip_bomb_is_refused(member, toy, site, archive_address, monkeypatch):
         inner = archive({"folder/diabetes.csv": content})
         return inner if member == "diabetes.csv" else archive({"inner.zip": inner})
 
-    site.serve(ZIP, archive_with(bytes(50 * 2**20)))
+    site.serve(ZIP_PATH, archive_with(bytes(50 * 2**20)))
     toy.assert_fetch_fails("a file of more than 1 MB", archive_address)
-    assert not [path for path in toy.raw.rglob("*") if path.is_file() and path.stat().st_size], "it fills the disk"
-    site.heal(ZIP, archive_with(GOOD))
+    assert not [path for path in toy.raw.rglob("*") if path.is_file() and path.stat().st_size], "the unpacked file was kept"
+    site.heal(ZIP_PATH, archive_with(GOOD))
     toy.fetch_and_check()
 
 
@@ -217,7 +217,7 @@ def _replace_byte(pattern, offset, byte):
     return _UNCOMPRESSED[:position] + byte + _UNCOMPRESSED[position + 1 :]
 
 
-# In an entry of the directory, the flags are 8 bytes after the start, and the compression method is 10 bytes after it.
+# PK\x01\x02 starts an entry of the central directory. Byte 8 of the entry holds its flags, and byte 10 its compression method.
 BAD_ARCHIVES = {
     "truncated": (_UNCOMPRESSED[:-30], "its archive cannot be used: File is not a zip file"),
     "without the member": (archive({"readme.txt": b"moved"}), "its archive cannot be used: it holds no diabetes.csv"),
@@ -229,23 +229,23 @@ BAD_ARCHIVES = {
 }
 
 
-@pytest.mark.parametrize("form", BAD_ARCHIVES)
-def test_a_bad_archive_is_reported_and_the_next_fetch_works(form, toy, site, archive_address):
-    content, reason = BAD_ARCHIVES[form]
-    site.serve(ZIP, content)
+@pytest.mark.parametrize("fault", BAD_ARCHIVES)
+def test_a_bad_archive_is_reported_and_the_next_fetch_works(fault, toy, site, archive_address):
+    content, reason = BAD_ARCHIVES[fault]
+    site.serve(ZIP_PATH, content)
     toy.assert_fetch_fails(reason, archive_address)
-    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
+    site.heal(ZIP_PATH, archive({"diabetes.csv": GOOD}))
     toy.fetch_and_check()
 
 
-# Mirrors.
+# Files that are not regular.
 
 
 @pytest.mark.parametrize("folder", ["mirror", "raw"])
 def test_a_pipe_is_not_read_as_a_file(folder, toy, site, address, tmp_path):
     (tmp_path / folder / "toy").mkdir(parents=True)
     os.mkfifo(tmp_path / folder / "toy" / "diabetes.csv")
-    site.serve(FILE, GOOD)
+    site.serve(FILE_PATH, GOOD)
     assert toy.fetch_and_check(str(tmp_path / "mirror"))["source"] == address
     if folder == "mirror":
         toy.target.unlink()
@@ -264,7 +264,7 @@ def small_disk(toy):
 
 
 def test_a_full_disk_is_reported(toy, site, address, small_disk):
-    site.serve(FILE, GOOD, sized=False)
+    site.serve(FILE_PATH, GOOD, sized=False)
     toy.assert_fetch_fails("No space left on device.*\n.*free space on its disk")
     names = {path.name for path in toy.target.parent.iterdir()}
     assert names == {".lock", ".origin.json"}, "what was written still fills the disk"
@@ -273,25 +273,25 @@ def test_a_full_disk_is_reported(toy, site, address, small_disk):
 
 
 def test_a_full_disk_for_temporary_files_is_reported(toy, site, address, tmp_path, monkeypatch):
-    site.serve(FILE, GOOD)
+    site.serve(FILE_PATH, GOOD)
     with disk(tmp_path / "temporary", "size=128k") as small_folder, monkeypatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(small_folder))
         toy.assert_fetch_fails(f"cannot be stored in {small_folder}/.* .No space left on device", address)
     toy.fetch_and_check()
 
 
-def test_a_read_only_disk_is_reported_unless_the_files_are_there(toy, site, address, small_disk):
-    site.heal(FILE)
+def test_a_read_only_disk_is_reported_unless_the_files_were_fetched_before(toy, site, address, small_disk):
+    site.heal(FILE_PATH)
     remount(small_disk, "ro")
     toy.assert_fetch_fails("no file can be written to .*: Read-only file system.*\n.*make it a folder that you may write to")
     remount(small_disk, "rw,size=4m")
     receipt = toy.fetch_and_check()
     remount(small_disk, "ro")
-    assert toy.fetch() == receipt, "files that are there need no writing"
+    assert toy.fetch() == receipt, "a fetch wrote files that exist already"
 
 
 def test_a_file_in_place_of_the_raw_folder_is_reported(toy, site, address):
-    site.heal(FILE)
+    site.heal(FILE_PATH)
     toy.raw.write_text("not a folder")
     toy.assert_fetch_fails("no file can be written to .*: Not a directory.*\n.*make it a folder that you may write to")
     toy.raw.unlink()
@@ -299,21 +299,20 @@ def test_a_file_in_place_of_the_raw_folder_is_reported(toy, site, address):
 
 
 def test_only_one_of_two_simultaneous_fetches_downloads(toy, site, address, start_process):
-    site.serve(FILE, GOOD, stall=HALF_SIZE)
+    site.serve(FILE_PATH, GOOD, stall=HALF_SIZE)
     first, second = start_process(), start_process()
     assert [process.stdout.readline() for process in (first, second)] == ["started\n"] * 2
     assert site.stalled.wait(20)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.fetch_and_check()
-    assert site.requested_paths == [FILE]
+    assert site.requested_paths == [FILE_PATH]
 
 
 def test_two_simultaneous_fetches_both_succeed_on_a_disk_without_locks(toy, site, address, start_process):
-    site.serve(FILE, GOOD, stall=HALF_SIZE)
-    fetch_toy_without_locks = (
-        "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + FETCH_TOY
-    )
+    site.serve(FILE_PATH, GOOD, stall=HALF_SIZE)
+    remove_locks = "import errno, fcntl\ndef flock(*_):\n    raise OSError(errno.EOPNOTSUPP, 'no locks')\nfcntl.flock = flock\n"
+    fetch_toy_without_locks = remove_locks + FETCH_TOY
     first, second = start_process(fetch_toy_without_locks), start_process(fetch_toy_without_locks)
     wait_until(lambda: len(site.requested_paths) == 2)
     site.resume.set()
@@ -322,18 +321,18 @@ def test_two_simultaneous_fetches_both_succeed_on_a_disk_without_locks(toy, site
 
 
 def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, start_process):
-    site.serve(FILE, GOOD, stall=HALF_SIZE)
+    site.serve(FILE_PATH, GOOD, stall=HALF_SIZE)
     interrupted_fetch = start_process()
     assert site.stalled.wait(20)
     interrupted_fetch.kill()
     interrupted_fetch.wait()
     assert toy.data_files() == []
     site.resume.set()
-    site.heal(FILE)
+    site.heal(FILE_PATH)
     toy.fetch_and_check()
 
 
-# Put in front of a program, this makes it stall before it renames a file to a name that ends with its last argument.
+# Put in front of a program. The program then stalls before it renames a file to a name that ends with the last argument.
 STALLER = """
 import os, sys, time
 replace = os.replace
@@ -357,22 +356,22 @@ def kill_when_stalled(program, *arguments):
 
 
 def test_a_fetch_killed_between_two_files_can_be_repeated(toy_of_two_files, site):
-    toy_of_two_files.from_addresses(site.address + ZIP, members={file: file for file in ADULT})
-    site.heal(ZIP, archive(ADULT))
+    toy_of_two_files.from_addresses(site.address + ZIP_PATH, members={file: file for file in ADULT})
+    site.heal(ZIP_PATH, archive(ADULT))
     kill_when_stalled(FETCH_TOY, json.dumps(toy_of_two_files.catalogue), toy_of_two_files.raw, "adult.test")
     assert toy_of_two_files.data_files() == ["adult.data"] and toy_of_two_files.target.read_bytes() == ADULT["adult.data"]
     (temporary_file,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # hidden, so it is never mistaken for data
     temporary_file.unlink()
-    assert toy_of_two_files.fetch_and_check()["source"] == site.address + ZIP
+    assert toy_of_two_files.fetch_and_check()["source"] == site.address + ZIP_PATH
 
 
-@pytest.mark.parametrize("file, finished", [("data.npz", []), ("data.json", ["data.npz"])])
-def test_a_killed_preparation_can_be_repeated(file, finished, tmp_path):
+@pytest.mark.parametrize("stalled_file, finished_files", [("data.npz", []), ("data.json", ["data.npz"])])
+def test_a_killed_preparation_can_be_repeated(stalled_file, finished_files, tmp_path):
     receipt, prepared = tmp_path / "receipt.json", tmp_path / "prepared"
     outputs = [prepared / "data.npz", prepared / "data.json"]
     fetch_dataset("iris", tmp_path / "raw", receipt)
-    kill_when_stalled(PREPARE_IRIS, tmp_path / "raw", receipt, *outputs, file)
-    assert sorted(path.name for path in prepared.iterdir() if not path.name.startswith(".")) == finished
+    kill_when_stalled(PREPARE_IRIS, tmp_path / "raw", receipt, *outputs, stalled_file)
+    assert sorted(path.name for path in prepared.iterdir() if not path.name.startswith(".")) == finished_files
     prepare_dataset("iris", tmp_path / "raw", receipt, "none", *outputs)
     assert storage.load_arrays(outputs[0])["X"].shape == (150, 4)
     assert json.loads(outputs[1].read_text())["rows"] == 150

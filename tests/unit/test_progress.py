@@ -280,11 +280,11 @@ def test_a_rule_that_has_not_run_yet_is_estimated_at_the_pace_of_the_others():
         progress.start(job_info(job, "a", 3.0 * job))
         del progress.running[job]
     assert 2.5 < progress.seconds_left(300.0) < 3.0
-    assert "at most" not in progress.line(300.0)
+    assert "at most" not in progress.status_line(300.0)
     progress.start(job_info(100, "b", 300.0))
     progress.failed[100] = progress.running.pop(100)
-    assert "1 failed" in progress.line(301.0)
-    assert "at most" in progress.line(301.0)
+    assert "1 failed" in progress.status_line(301.0)
+    assert "at most" in progress.status_line(301.0)
 
 
 def test_a_failed_job_that_succeeds_when_started_again_does_not_count_as_failed(make_handler, tmp_path):
@@ -299,4 +299,4 @@ def test_a_failed_job_that_succeeds_when_started_again_does_not_count_as_failed(
 
 def test_remaining_hours_are_shown():
     progress = progress_of({"a": 100}, {"a": {"": 300.0}}, slots=2)
-    assert progress.line(0.0) == "0 % · 0/100 steps · 0:00:00 gone, about 4:10:00 left"
+    assert progress.status_line(0.0) == "0 % · 0/100 steps · 0:00:00 gone, about 4:10:00 left"

@@ -26,7 +26,7 @@ FIGURES = [
     )
 ]
 
-_MAX_NAME = 30  # characters of a dataset's name
+_MAX_DATASET_LENGTH = 30  # characters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
 _ENDS = (2, 3, 5, 10, 30, 100, 300)  # the axis ends at the first of these that three quarters of the prices do not exceed
 _ROW_HEIGHT = 0.125  # inches
@@ -54,8 +54,8 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     for number, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
         _draw_prices(axes, rows[rows["dataset"] == dataset].set_index("method").reindex(methods), styles, end)
         axes.set_yticks(range(len(methods)), methods if number % 3 == 0 else [], fontsize=6)
-        axes.set_title(cut(dataset, _MAX_NAME))
-    _explain(figure, k, without_price)
+        axes.set_title(cut(dataset, _MAX_DATASET_LENGTH))
+    _add_key(figure, k, without_price)
     return figure
 
 
@@ -69,6 +69,7 @@ def _sort_methods(rows: pd.DataFrame) -> list[str]:
 def _draw_prices(axes: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], end: float) -> None:
     axes.set_xscale("log")
     axes.set_xlim(end**-0.05, end**1.08)
+    # On a long axis, the labels of 1.25 and 1.5 would run into those of 1 and 2.
     ticks = [tick for tick in _TICKS if tick <= end and (end <= 5 or tick not in (1.25, 1.5))]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks[:-1]] + [f"≥{end:g}"])
     axes.minorticks_off()
@@ -83,7 +84,7 @@ def _draw_prices(axes: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, st
         axes.plot(price, y, marker=marker, markersize=3.6, color=color, markerfacecolor=fill_color, zorder=3)
 
 
-def _explain(figure: Figure, k: float, without_price: list[str]) -> None:
+def _add_key(figure: Figure, k: float, without_price: list[str]) -> None:
     key = (
         f"Largest deviation at most {SHOWN_LIMIT:g}, k = {k:g}. Bar: range over the scoring seeds; hollow: misses the limit "
         "on them; empty row: no configuration keeps the limit on the seeds that choose it."

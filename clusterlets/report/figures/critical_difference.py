@@ -81,12 +81,12 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
     )
     for (band,) in artists["crossbars"]:  # scikit-posthocs takes the ends from a set, whose order differs between processes
         band.set_xdata(sorted(band.get_xdata()))
-    for label in artists["labels"]:
-        label.set_color("black")
+    for method_label in artists["labels"]:
+        method_label.set_color("black")
     _draw_scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
     explanation = "1, on the left, is best; bands join what is not significantly different"
-    label = f"mean rank over {len(ranking.complete)} blocks: {explanation}"
-    axes.text(0.5, -0.06, label, ha="center", va="top", fontsize=8, transform=axes.transAxes)
+    axis_label = f"mean rank over {len(ranking.complete)} blocks: {explanation}"
+    axes.text(0.5, -0.06, axis_label, ha="center", va="top", fontsize=8, transform=axes.transAxes)
     return figure
 
 

@@ -32,6 +32,7 @@ _MAX_NUMBERED_COLUMNS = 5  # the cells of wider maps have no room for numbers
 _MAX_DARK_LUMINANCE = 0.408  # relative luminance of the lightest cells with a white number
 _OTHERS_TITLE = "FRAC, controls"
 _NAMES_HEIGHT = 0.5  # inches for the names of the methods below the last map
+_HEIGHT_PER_K = 0.22  # inches
 _MIN_ROW_HEIGHT = 1.15  # inches for the title of a quantity
 
 
@@ -43,7 +44,7 @@ def draw(runs: pd.DataFrame) -> Figure:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     runs = pd.concat([column_runs for _, column_runs, _ in columns])
     widths = [column_runs[parameter].nunique() for _, column_runs, parameter in columns]
-    row_height = max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
+    row_height = max(_MIN_ROW_HEIGHT, _HEIGHT_PER_K * runs["k"].nunique())
     height = 0.9 + _NAMES_HEIGHT * (columns[-1][0] == _OTHERS_TITLE) + 2 * row_height
     grid_shape, size = (len(_QUANTITIES), len(columns)), (WIDTH, height)
     figure, axes_grid = plt.subplots(*grid_shape, figsize=size, squeeze=False, layout="constrained", width_ratios=widths)

@@ -27,8 +27,8 @@ FIGURES = [
         title="What fairness costs: price against the largest deviation",
         caption="One panel per dataset, at the middle k of the grid. A mark is a configuration, by its median price and "
         "largest deviation over the scoring seeds, if all these runs have k clusters. Price: squared error divided by that of "
-        "plain k-means. Best is bottom left. Line: the front of configurations that none beats in both, with their "
-        "parameters. The axis of the deviation has a square-root scale, to give small values room. The title counts "
+        "plain k-means. Best is bottom left. Line: the front, that is, the configurations that no other beats in both, "
+        "with their parameters. The axis of the deviation has a square-root scale, to give small values room. The title counts "
         "configurations too far above the front to be shown.",
         reads=("runs.csv", "leaderboard_points.csv"),
         sections=("leaderboard.html#figures", "report.html#leaderboard"),
@@ -49,7 +49,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     The styles come from all methods in ``runs``, so that a method looks the same in every figure.
     """
     if points.empty:
-        return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
+        return empty_figure("Nothing to show: this figure needs two methods, two seeds and runs with a cost.")
     styles = method_styles(selection.in_order(selection.names(runs), COLORS))
     k = median_low(set(points["k"]))
     configurations_at_k = configurations(points).query("k == @k and exact")

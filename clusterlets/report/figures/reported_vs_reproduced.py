@@ -17,10 +17,10 @@ FIGURES = [
     Declaration(
         name="reported_vs_reproduced",
         title="The paper's numbers against ours",
-        caption="On the diagonal the two are equal; in the grey band around it they are close. A close number still differs if "
-        "other seeds of ours would not give it. The three numbers of a panel that differ most are numbered, and named below "
-        "it with their table. Deviations and sizes are on logarithmic axes. Numbers that do not count (structural zeros, rows "
-        "that repeat another table's) are left out.",
+        caption="On the diagonal, the paper's number and ours are equal; in the grey band around it, they are close. A close "
+        "number still differs if other seeds of ours would not give it. The three numbers of a panel that differ most are "
+        "numbered, and named below the panel with their table. Deviations and sizes are on logarithmic axes. Numbers that do "
+        "not count (structural zeros, rows that repeat another table's) are left out.",
         reads=("comparison.csv",),
         sections=("report.html#figures",),
         position=90,
@@ -32,12 +32,12 @@ _VERDICT_STYLES = {
     "undecided": ("#56B4E9", "v"),
     "differs": ("#D55E00", "X"),
 }
-_SHARES = (0, 0.01, 0.03, 0.1, 0.3)
+_SHARE_TICKS = (0, 0.01, 0.03, 0.1, 0.3)
 # Title and ticks of each quantity. With ticks, the axes are logarithmic, but linear below the second tick.
 _PANELS = {
-    "deviation_mean": ("mean deviation", _SHARES),
-    "deviation_std": ("deviation, spread", _SHARES),
-    "deviation_max": ("largest deviation", _SHARES),
+    "deviation_mean": ("mean deviation", _SHARE_TICKS),
+    "deviation_std": ("deviation, spread", _SHARE_TICKS),
+    "deviation_max": ("largest deviation", _SHARE_TICKS),
     "cohesion": ("cohesion", ()),
     "overlap": ("overlap (fuzzy only)", ()),
     "size": ("size (clusters)", (0, 2, 5, 10, 20, 50)),
@@ -64,14 +64,14 @@ def draw(comparison: pd.DataFrame) -> Figure:
             points = numbers[numbers["verdict"] == verdict]
             style = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **style)
-        _name_misses(axes, _largest_misses(numbers))
+        _label_points(axes, _largest_differences(numbers))
     key = "grey: close; numbered: the furthest out, named below the panel (T2: table 2)"
     add_method_legend(figure, _VERDICT_STYLES, "in the paper", "ours", key)
     return figure
 
 
-def _largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
-    """The numbers whose difference is the largest multiple of what is close."""
+def _largest_differences(numbers: pd.DataFrame) -> pd.DataFrame:
+    """The numbers that differ most, relative to the largest difference that is still close."""
     differing = numbers[numbers["verdict"] == "differs"]
     limits = [closeness_limit(cell["quantity"], cell["reported"]) for cell in differing.to_dict("records")]
     order = (differing["difference"].abs() / limits).sort_values(ascending=False, kind="stable").index
@@ -79,7 +79,7 @@ def _largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_band(axes: Axes, quantity: str) -> None:
-    """Draw the diagonal, and around it the band of what is close."""
+    """Draw the diagonal, and around it the band of close numbers."""
     low, high = axes.get_xlim()
     left, right = axes.transData.transform([(low, low), (high, high)])[:, 0]
     pixels = np.column_stack([np.linspace(left, right, 200), np.zeros(200)])
@@ -110,13 +110,14 @@ def _set_same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) ->
     axes.set_aspect("equal")
 
 
-def _name_misses(axes: Axes, misses: pd.DataFrame) -> None:
-    """Number the largest misses in the panel, and name them with their tables below it."""
-    cells = misses.to_dict("records")
+def _label_points(axes: Axes, differing: pd.DataFrame) -> None:
+    """Number the points of ``differing`` in the panel, and name them with their tables below it."""
+    cells = differing.to_dict("records")
     halo = [withStroke(linewidth=1.5, foreground="white")]
     for number, cell in enumerate(cells, 1):
         point = (cell["reported"], cell["reproduced"])
         style = {"ha": "center", "va": "center", "fontsize": 6.5, "zorder": 6, "path_effects": halo}
         axes.annotate(f"{number}", point, _NUMBER_OFFSETS[number - 1], textcoords="offset points", **style)
+    # T2 is "table2_best_by_deviation", and so on.
     names = [f"{number} {cell['row']}, T{cell['table'][5]}" for number, cell in enumerate(cells, 1)]
     axes.set_xlabel("\n".join(names), fontsize=6.5, loc="left")

@@ -12,7 +12,7 @@ FIGURES = [
         name="runtime",
         title="Time of each step",
         caption="By step: CPU time of all its jobs, their number, and the memory of the largest. Jobs of earlier runs are "
-        "included, Snakemake's own time is not.",
+        "included; Snakemake's own time is not.",
         reads=("accounts/steps.csv",),
         sections=("report.html#provenance",),
     )
@@ -42,9 +42,10 @@ def draw(steps: pd.DataFrame) -> Figure:
 
 
 def _draw_marks(axes: Axes, values: pd.Series, color: str, is_logarithmic: bool) -> None:
-    """Draw a dot, or a bar on a linear scale, and its number for every step."""
+    """Draw every step's number, with a dot on a logarithmic scale or a bar on a linear one."""
     if is_logarithmic:
         axes.set_xscale("log")
+        # On the right, leave room for the number of the last dot.
         axes.set_xlim(values.min() / 2, values.max() * (values.max() / values.min() + 10) ** 0.45)
         axes.hlines(range(len(values)), values.min() / 2, values, color="0.88", lw=1)
         axes.plot(values, range(len(values)), "o", color=color, markersize=6)

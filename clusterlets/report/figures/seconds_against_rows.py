@@ -13,7 +13,7 @@ FIGURES = [
     Declaration(
         name="seconds_against_rows",
         title="Seconds of a fit against the rows of its table",
-        caption="One line per method: medians over k and parameters. Differs from machine to machine.",
+        caption="One line per method: medians over k and parameters. The seconds differ from machine to machine.",
         reads=("accounts/leaderboard_costs.csv", "datasets.csv"),
         sections=("leaderboard.html#costs",),
     )

@@ -13,7 +13,7 @@ from clusterlets.report.figures import Declaration
 FIGURES = [
     Declaration(
         name="sensitivity",
-        title="Sensitivity analysis: numbers with the usual choices, and with one choice taken the other way",
+        title="Sensitivity analysis: numbers with the usual choices, and with one choice changed",
         caption="A row without a mark: the choice does not change the number.",
         reads=("sensitivity.csv",),
         sections=("report.html#sensitivity",),
@@ -48,27 +48,27 @@ def draw(assessment: pd.DataFrame) -> Figure:
     row_labels = list(dict.fromkeys([_PAPER_LABEL, _USUAL_LABEL, *labels]))
     with plt.rc_context({**GRID, "grid.color": "0.92"}):
         size = (5.4, 0.5 + 3 * (0.6 + 0.33 * len(row_labels)))
-        figure, axes = plt.subplots(3, 2, figsize=size, sharey=True, layout="constrained")
-    for panel, (title, (table, quantity, row_names)) in zip(axes.flat, _PANELS.items(), strict=True):
+        figure, axes_grid = plt.subplots(3, 2, figsize=size, sharey=True, layout="constrained")
+    for axes, (title, (table, quantity, row_names)) in zip(axes_grid.flat, _PANELS.items(), strict=True):
         panel_rows = rows[(rows["table"] == table) & (rows["quantity"] == quantity)]
-        panel.set_title(title, fontsize=9)
+        axes.set_title(title, fontsize=9)
         for position, row_name in enumerate(row_names):
             offset = 0.13 * (position - (len(row_names) - 1) / 2)
             color = COLORS[row_name] if row_name in _MATCHERS else _NEUTRAL_COLOR
-            _draw_number(panel, panel_rows[panel_rows["row"] == row_name], row_labels, offset, color)
+            _draw_number(axes, panel_rows[panel_rows["row"] == row_name], row_labels, offset, color)
         if panel_rows.empty:
-            panel.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=panel.transAxes)
-        panel.margins(x=0.12)
-        panel.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _WHOLE_NUMBERS) if len(panel_rows) else NullLocator())
-        panel.tick_params(labelsize=8)
-        panel.tick_params(axis="y", length=0)
-    axes[0, 0].set(yticks=range(len(row_labels)), yticklabels=row_labels, ylim=(len(row_labels) - 0.4, -0.6))
+            axes.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=axes.transAxes)
+        axes.margins(x=0.12)
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _WHOLE_NUMBERS) if len(panel_rows) else NullLocator())
+        axes.tick_params(labelsize=8)
+        axes.tick_params(axis="y", length=0)
+    axes_grid[0, 0].set(yticks=range(len(row_labels)), yticklabels=row_labels, ylim=(len(row_labels) - 0.4, -0.6))
     figure.legend(handles=_legend_handles(), ncols=4, fontsize=8, loc="outside upper center", frameon=False, handletextpad=0.4)
     return figure
 
 
 def _draw_number(axes: Axes, number_rows: pd.DataFrame, row_labels: list[str], offset: float, color: str) -> None:
-    """Draw one number in all rows, ``offset`` away from the middle of each row."""
+    """Draw one number in all rows, ``offset`` away from the middle of each row. Row 0: the paper, row 1: the usual choices."""
     if number_rows.empty:
         return
     first_row = number_rows.iloc[0]

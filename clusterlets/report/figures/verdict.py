@@ -12,7 +12,7 @@ from clusterlets.report.figures import Declaration
 FIGURES = [
     Declaration(
         name="verdict",
-        title="How many of the paper's numbers differ from ours, beside papers that we made",
+        title="How many of the paper's numbers differ from ours, beside copies of the paper that we made",
         caption="A perfect copy prints what other seeds of ours give. A wrong copy prints numbers of another dataset, matcher, "
         "pair or method, or of another size. A bar reaches from the copy with the fewest differing numbers to the one with the "
         "most.",
@@ -21,14 +21,14 @@ FIGURES = [
     )
 ]
 
-# Label and color of each kind of copy, and the distance of its bar from the middle of the line, because bars may overlap.
+# Label and color of each kind of copy, and the distance of its bar from the middle of the row, because bars may overlap.
 _BARS = {controls.PERFECT: ("perfect copies", "#7FB77F", -0.15), "wrong": ("wrong copies", "#D9847C", 0.15)}
 _BAR_HEIGHT = 0.26
 _MIN_BAR_WIDTH = 0.6  # so that a bar without extent can be seen
 
 
 def draw(counts: pd.DataFrame) -> Figure:
-    """Draw a line for each table: a bar for the perfect copies, a bar for the wrong copies, and a mark for the paper."""
+    """Draw a row for each table: a bar for the perfect copies, a bar for the wrong copies, and a mark for the paper."""
     tables = list(counts.loc[counts["source"] == controls.PAPER, "table"])
     if not tables:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
@@ -43,7 +43,7 @@ def draw(counts: pd.DataFrame) -> Figure:
         else:
             _, color, offset = _BARS[kind]
             axes.barh(y + offset, max(most - fewest, _MIN_BAR_WIDTH), _BAR_HEIGHT, left=fewest, color=color, zorder=2)
-    table_labels = [f"Table {name[5]}" for name in tables]
+    table_labels = [f"Table {name[5]}" for name in tables]  # such as "table1_matchers"
     axes.set(yticks=range(len(tables)), yticklabels=table_labels, xlim=(-2, 100), ylim=(len(tables) - 0.5, -0.5))
     axes.set_xlabel("numbers that differ, %")
     axes.tick_params(axis="y", length=0)

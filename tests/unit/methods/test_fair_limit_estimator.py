@@ -98,7 +98,7 @@ def test_the_command_clusters_a_table_of_one_group(women, capsys):
 def test_tune_accepts_a_table_of_one_group(women, capsys):
     assert command_line.main(["tune", *women, "--clusters", "3", "--min-cluster-size", "15", "--seeds", "1"]) == 0
     output = capsys.readouterr().out
-    assert "Take fair-limit" in output and "--method fair-limit" in output
+    assert "Use fair-limit" in output and "--method fair-limit" in output
 
 
 @pytest.mark.parametrize("settings", [{"max_deviation": "0.0_2"}, {"shares": {"f": ("0.3_0", 0.6)}}])

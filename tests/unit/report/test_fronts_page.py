@@ -110,4 +110,4 @@ def test_markup_in_a_users_name_for_a_dataset_is_escaped(points_file):
 
 
 def test_a_page_without_points_says_why_it_is_empty():
-    assert standings.EMPTY in fronts_page.render(pd.DataFrame(columns=leaderboard.POINTS))
+    assert standings.NO_LEADERBOARD in fronts_page.render(pd.DataFrame(columns=leaderboard.POINTS))

@@ -18,7 +18,7 @@ from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import narrative, verdict
 from clusterlets.report.drawing.style import mark_empty, plt, save
 from clusterlets.report.figures import declarations_on
-from clusterlets.report.page import Findings, render, view
+from clusterlets.report.page import Findings, page_table, render
 from clusterlets.report.standings import Standings
 from clusterlets.storage import save_json
 from clusterlets.text import decimal, significant
@@ -217,7 +217,7 @@ def test_without_the_papers_datasets_the_report_leaves_the_paper_out(tmp_path):
 def test_numbers_are_rounded_and_only_zero_and_rounding_errors_are_shown_as_zero():
     mixed = ["a", True, "b", "", None]
     frame = pd.DataFrame({"some_name": [0.12345, -2.5, 0.00002, None, 3.0], "of": [1, 20, 300, 4, 5], "is": mixed})
-    shown = view(frame)
+    shown = page_table(frame)
     assert shown.columns == [("some name", True), ("of", True), ("is", False)]
     assert [row[0] for row in shown.rows] == ["0.123", "−2.500", "2e−5", "–", "3"]
     assert [row[2] for row in shown.rows] == ["a", "yes", "b", "", "–"]

@@ -82,15 +82,15 @@ def test_the_markdown_names_the_cheapest_method_and_its_price_in_every_block(bui
 def test_the_files_behind_a_row_are_cells_of_the_grid_with_its_parameters(built):
     grid_files = {f"{SETTINGS['results']}/{cell.path}" for cell in cells({**SETTINGS, "datasets": ["pima", "credit", "magic"]})}
     board = standings_in(built).board
-    files_of = {(row["method"], row["parameters"]): standings.cells_of(row, SETTINGS) for row in board.to_dict("records")}
+    files_of = {(row["method"], row["parameters"]): standings.quoted_paths(row, SETTINGS) for row in board.to_dict("records")}
     assert {path for paths in files_of.values() for path in paths.split()} <= grid_files
     matcher_row = next(row for row in board.to_dict("records") if "clusterlets" in str(row["parameters"]))
     k, name, value = re.fullmatch(r"clusterlets=(\d+),(\w+)=([\d.]+)", matcher_row["parameters"]).groups()
     assert f"/k{k}_{name}{value}/" in files_of[matcher_row["method"], matcher_row["parameters"]]
     # "runs" is NaN, which differs from itself, in a row without runs.
     frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (fair)" and row["runs"] == row["runs"])
-    assert "/FRAC/k" in standings.cells_of(frac_row, SETTINGS)
-    assert all(not standings.cells_of(row, SETTINGS) for row in board[board["runs"].isna()].to_dict("records"))
+    assert "/FRAC/k" in standings.quoted_paths(frac_row, SETTINGS)
+    assert all(not standings.quoted_paths(row, SETTINGS) for row in board[board["runs"].isna()].to_dict("records"))
     assert standings.command("my config.yaml").startswith("snakemake --cores 1 --configfile 'my config.yaml' --forcerun ")
 
 
@@ -132,7 +132,7 @@ def test_with_one_seed_the_page_says_why_it_is_empty(tmp_path):
     folder = build(synthetic_runs(("iris",), seeds=1, ks=(2,)), tmp_path / "built", findings=False)
     assert standings_in(folder).board.empty
     for name in ("leaderboard.html", "leaderboard.md"):
-        assert standings.EMPTY in (folder / name).read_text(encoding="utf-8")
+        assert standings.NO_LEADERBOARD in (folder / name).read_text(encoding="utf-8")
 
 
 def test_user_names_are_escaped_in_the_markdown_table():
