@@ -29,7 +29,7 @@ class Plan:
 
     - ``variant_folders``: the variant of each folder of cells; an empty name stands for the grid itself
     - ``settings``: the configuration of each of these folders
-    - ``data_folders``: those of these folders that have their own tables
+    - ``data_folders``: the folders among these that have their own tables
     - ``entries``: for each method, the entry that jobs load it from
     - ``methods``: the class of each method
     - ``matchers``: the names of the methods that join clusterlets
@@ -79,7 +79,7 @@ class Plan:
         if path not in self._cells:
             raise ClusterletsError(
                 f"{path} is not a cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
-                "configuration (a file with these keys, after --configfile), and ask again."
+                "configuration (a file with these keys, after --configfile), and run the command again."
             )
         return self._cells[path]
 
@@ -214,8 +214,8 @@ class Plan:
         for dataset, table in self.config["tables"].items():
             if dataset not in self.user_tables:
                 description = datasets.describe(table["name"])
-                for rule, (jobs, seconds) in dataset_steps(description["rows"], description["features"], self.config).items():
-                    seconds_by_rule[rule][dataset] = seconds / jobs
+                for rule, (n_jobs, seconds) in dataset_steps(description["rows"], description["features"], self.config).items():
+                    seconds_by_rule[rule][dataset] = seconds / n_jobs
         return dict(seconds_by_rule)
 
     # ---- fingerprints ------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class Plan:
         )
 
     def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
-        """The first 16 digits of the fingerprints of all rules. A rule that depends on method or dataset has an entry for each.
+        """The first 16 digits of each rule's fingerprint. Rules that depend on method or dataset have an entry for each one.
 
         ``codes`` maps each rule to its parameter ``code``: a fingerprint, or a function of the wildcards.
         """
@@ -266,10 +266,10 @@ class Plan:
                 fingerprints[f"fit_method {method}"] = self.method_fingerprint("steps.fitting")(SimpleNamespace(method=method))
         for dataset in self.config["datasets"]:
             if dataset not in self.user_tables:
-                table = SimpleNamespace(base=self.results, dataset=dataset)
-                name = self.table(table)["name"]
+                wildcards = SimpleNamespace(base=self.results, dataset=dataset)
+                name = self.table(wildcards)["name"]
                 fingerprints[f"fetch_dataset {name}"] = self.fetch_fingerprint(SimpleNamespace(dataset=name))
-                fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(table)
+                fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(wildcards)
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
     def _modules(self, names: list[str]) -> list[str]:

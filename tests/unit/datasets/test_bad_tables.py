@@ -100,7 +100,7 @@ REFUSED = {
     "an empty file": ("", "people.csv is empty"),
     "semicolons": (
         GOOD.replace(",", ";"),
-        "only one column, 'age;rich;city'. Is another separator used? Then name it: --separator ';' (in a configuration, "
+        "only one column, 'age;rich;city'. If the file has another separator, name it: --separator ';' (in a configuration, "
         'separator: ";").',
     ),
     "tabs": (GOOD.replace(",", "\t"), r"""name it: --separator $'\t' (in a configuration, separator: "\t")."""),
