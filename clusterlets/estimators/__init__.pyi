@@ -34,8 +34,8 @@ class ClusterletClustering(_ClusterletClustering):
     n_clusters : int or None, default=None
         Number of clusters. If it is given, ``n_clusterlets`` from 2 to twice this number and ``hops`` from 1 to 4 are
         tried, and the result with the closest number of clusters is kept. Ties go to the smallest maximum deviation,
-        then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` alone
-        gives the same result.
+        then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` in place
+        of it gives the same result.
     matcher : str, default="G-B"
         Greedy balance (G-B), greedy distance (G-D) and the sampled centroid matcher (C) make disjoint clusters. With
         the distance and balance pinballs (D, B), an instance may be in several clusters.

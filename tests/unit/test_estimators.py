@@ -161,7 +161,7 @@ def test_the_nearest_labels_of_frac_agree_with_the_function(people, estimator, f
 
 def test_empty_clusters_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [10.0]])
-    with pytest.warns(ConvergenceWarning, match="FRAC found 2 clusters in place of n_clusters=4"):
+    with pytest.warns(ConvergenceWarning, match="FRAC found 2 clusters instead of n_clusters=4"):
         fitted = FRAC(4, output="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
     assert fitted.n_clusters_ == len(fitted.cluster_centers_) == fitted.labels_.max() + 1 < 4
     assert np.array_equal(fitted.predict(X), fitted.labels_)
@@ -208,7 +208,7 @@ class WithUnnamedParameters(methods.Method):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        (WithOutputParameter, "clashing: its estimator has an attribute 'output' already"),
+        (WithOutputParameter, "clashing: its estimator already has an attribute 'output'"),
         (WithUnnamedParameters, "open: fit must"),
     ],
 )
@@ -295,7 +295,7 @@ def test_only_fewer_clusters_than_requested_give_a_warning(estimator):
     if fitted.n_clusters_ == 3:
         assert messages == []
     else:
-        assert messages == [f"{estimator.__name__} found 2 clusters in place of n_clusters=3"]
+        assert messages == [f"{estimator.__name__} found 2 clusters instead of n_clusters=3"]
 
 
 @pytest.fixture(scope="module")
@@ -374,7 +374,7 @@ def test_the_groups_must_be_passed_by_name_and_are_never_taken_from_y(estimator)
             "C ignores hops=1 and scope='last': .* C uses omega and equation and sample_size",
         ),
         ({"n_clusterlets": 3, "matcher": "D"}, {"omega": 0}, "D ignores omega=0: .* D uses hops and scope"),
-        ({"n_clusters": 3}, {"n_clusterlets": 7, "hops": 2}, "n_clusters=3 ignores n_clusterlets=7 and hops=2, which it"),
+        ({"n_clusters": 3}, {"n_clusterlets": 7, "hops": 2}, "n_clusters=3 overrides n_clusterlets=7 and hops=2"),
     ],
 )
 def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored, message):

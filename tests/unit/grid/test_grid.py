@@ -338,7 +338,7 @@ FAULTS = {
     "the working directory": ({"results": "a/.."}, "results: it is the working directory itself; name a folder below"),
     "no dataset left": ({"datasets": ["nbfi"], "exclude": "nbfi"}, "every dataset is excluded"),
     "scope": ({"pinball_scope": "lst"}, "pinball_scope: 'lst' is not one of"),
-    "an unchanged variant": ({"variants": {"same": {"scaling": "none"}}}, "variants.same.scaling: it is none already"),
+    "an unchanged variant": ({"variants": {"same": {"scaling": "none"}}}, "variants.same.scaling: it is already none"),
     "a variant's setting": ({"variants": {"few": {"k": [2]}}}, "variants.few.k: unknown key"),
     "a variant's value": ({"variants": {"a": {"equation": "mine"}}}, "variants.a.equation: 'mine' is not one of"),
     **{
