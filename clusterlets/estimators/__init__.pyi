@@ -59,7 +59,7 @@ class ClusterletClustering(_ClusterletClustering):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -131,7 +131,7 @@ class Antidote(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -199,7 +199,7 @@ class Coreset(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -267,7 +267,7 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -332,7 +332,7 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -406,7 +406,7 @@ class FairFlow(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -469,7 +469,7 @@ class FairKM(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -532,7 +532,7 @@ class FairLP(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -607,7 +607,7 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -682,7 +682,7 @@ class FairLloyd(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -738,7 +738,7 @@ class Fairlets(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -794,7 +794,7 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -858,7 +858,7 @@ class TreeFairlets(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -918,7 +918,7 @@ class VFC(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.

@@ -15,7 +15,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pi
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
-from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
+from clusterlets.estimators.signatures import RANDOM_STATE, Description, describe, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
 # The matchers that have each parameter, by the parameter's name.
@@ -168,12 +168,12 @@ class ClusterletClustering(FairClusterer):
         return labels_of_pieces(X, nearest, self.matching_, self.cluster_centers_)
 
 
-def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
+def _parameters_of_matchers() -> Iterator[tuple[str, Description]]:
     """Yield each parameter of the matchers once. Its default is None if the matchers' defaults differ."""
     for name, matchers in _MATCHERS_BY_PARAMETER.items():
         defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
         meaning = methods.meaning(name, matchers)
-        default, annotation, _ = documented(matchers[0].parameters[name])
+        default, annotation, _ = describe(matchers[0].parameters[name])
         if len(defaults) > 1:
             default, annotation = None, f"{annotation} | None"
             defaults_by_matcher = ", ".join(f"{matcher.parameters[name].default!r} of {matcher.name}" for matcher in matchers)

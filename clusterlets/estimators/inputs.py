@@ -17,7 +17,7 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except NoClusteringError:  # it is an InvalidInput already
+    except NoClusteringError:  # already an InvalidInput
         raise
     except ClusterletsError as error:
         raise InvalidInput(f"{where} {error}".lstrip()) from None
@@ -55,7 +55,7 @@ def as_array(values, name: str) -> np.ndarray:
 
 
 @contextmanager
-def naming_text(X) -> Iterator[None]:
+def text_as_invalid_input(X) -> Iterator[None]:
     """If the conversion of X to numbers fails, raise an error that names the first column with text."""
     try:
         yield
@@ -65,7 +65,7 @@ def naming_text(X) -> Iterator[None]:
             raise
         name, cell = first_text
         raise InvalidInput(
-            f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it in numbers."
+            f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it as numbers."
         ) from None
 
 

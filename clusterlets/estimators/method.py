@@ -20,8 +20,8 @@ from clusterlets.estimators.memberships import cluster_means, memberships_of_lab
 from clusterlets.estimators.saved import SavedClustering
 from clusterlets.estimators.signatures import (
     RANDOM_STATE,
-    Documented,
-    documented,
+    Description,
+    describe,
     section,
     set_parameters,
     with_common_attributes,
@@ -282,8 +282,8 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     if method.takes_any_parameter():  # the estimator could not list such parameters
         raise TypeError(f"{method.name}: fit must name all of its parameters, because its estimator does.")
     estimator = type(method.__name__, bases, {"__doc__": docstring, "__module__": module, "_name": method.name})
-    parameters: dict[str, Documented] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
-    parameters |= {name: documented(parameter) for name, parameter in method.parameters.items()}
+    parameters: dict[str, Description] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
+    parameters |= {name: describe(parameter) for name, parameter in method.parameters.items()}
     if method.outputs:
         annotation = methods.Choice(method.outputs).annotation
         parameters["output"] = method.outputs[0], annotation, "Which of its clusterings to keep."

@@ -15,7 +15,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pi
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, naming_text
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, text_as_invalid_input
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.estimators.profiles import Profiles
 from clusterlets.extras import optional
@@ -176,8 +176,8 @@ def fairness_report(
     that ``labels_`` of the estimators would name: the one with the nearest centre. The centres are the means of all members.
 
     Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``). This takes O(n^2 d) time, or less if clusters are
-    disjoint, because only pairs inside clusters count. It takes O(n d + G^2) memory if instances are in G different combinations
-    of clusters. For more instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds.
+    disjoint, because only pairs inside clusters count. It takes O(n d + G^2) memory for G different combinations of
+    clusters. For more instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds.
 
     Silhouettes are exact up to 10,000 instances (``row_samples.EXACT_ROWS``). For more, they are computed for a sample of
     m = 2,000 rows against all others, in O(m n d) time.
@@ -188,7 +188,7 @@ def fairness_report(
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
     feature_names = list(X.columns) if hasattr(X, "columns") else None
-    with naming_text(X):
+    with text_as_invalid_input(X):
         X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     _check_options(deviation, reference_cost)

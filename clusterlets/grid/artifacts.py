@@ -31,7 +31,7 @@ Keyed = dict[str, dict[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class SeedBlock:
-    """The content of a file.
+    """The results of a step for one block of seeds, as one file holds them.
 
     ``values`` holds arrays by key and name. ``status`` and ``note`` say why the whole block has no result, if it has none.
     ``failures`` holds the status and note of each seed that has no result or a result with a note.

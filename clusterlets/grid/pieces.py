@@ -19,7 +19,7 @@ from clusterlets.metrics.score import evaluate
 # For each key, the piece of each instance (n,), and which pieces each cluster contains (C, G).
 _Splits = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
-# Clusterings whose silhouettes are computed together. More would save little time and take more memory.
+# Number of clusterings whose silhouettes are computed together. More would save little time and take more memory.
 _BATCH_SIZE = 10
 
 
@@ -112,7 +112,7 @@ def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sampled_ro
     return silhouettes
 
 
-def save_nothing(status: str, note: str, pieces: str, labels: str) -> None:
+def save_failed_block(status: str, note: str, pieces: str, labels: str) -> None:
     """Write both files with the reason why the whole block of seeds has no result."""
     for path in (pieces, labels):
         SeedBlock({}, status, note).save(path)

@@ -17,7 +17,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.entries import PROGRAM, load
-from clusterlets.grid.estimate import dataset_steps
+from clusterlets.grid.estimate import rule_costs
 from clusterlets.grid.limit_records import exceeded_limits
 from clusterlets.storage import hash_of_file
 
@@ -214,7 +214,7 @@ class Plan:
         for dataset, table in self.config["tables"].items():
             if dataset not in self.user_tables:
                 description = datasets.describe(table["name"])
-                for rule, (n_jobs, seconds) in dataset_steps(description["rows"], description["features"], self.config).items():
+                for rule, (n_jobs, seconds) in rule_costs(description["rows"], description["features"], self.config).items():
                     seconds_by_rule[rule][dataset] = seconds / n_jobs
         return dict(seconds_by_rule)
 
