@@ -11,7 +11,7 @@ from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint
 
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
-# The rules call this script, which runs every step by the command line.
+# Every step runs through both of these: a rule calls the script, which runs a step by the command line.
 _RUNNER, _SCRIPT = "__main__", "../workflow/step.py"
 
 
@@ -23,7 +23,7 @@ def step_fingerprint(
     user_files: tuple[str, ...] = (),
     other_parts: tuple[str, ...] = (),
 ) -> str:
-    """Fingerprint of a step: see :func:`clusterlets.grid.fingerprints.fingerprint`."""
+    """Fingerprint of a step, with what runs it; parameters as in :func:`clusterlets.grid.fingerprints.fingerprint`."""
     return fingerprint((_RUNNER, *modules), locked_versions(LOCK, libraries), (_SCRIPT, *files), user_files, other_parts)
 
 

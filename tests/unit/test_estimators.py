@@ -634,7 +634,7 @@ def test_clusters_of_equal_points_have_cohesion_one():
 @pytest.mark.parametrize(
     ("clustering", "message"),
     [
-        ([0, 1, -1], "from 0 on"),
+        ([0, 1, -1], "of at least 0"),
         ([0.0, 1.0, 1.0], "whole numbers"),
         ([0, 1], "of 2 instances, and X has 3"),
         (np.array([[1, 0], [0, 1], [0, 0]], dtype=bool), "row 2 is in none"),
