@@ -255,7 +255,7 @@ def test_an_estimator_handles_three_groups_or_refuses_them(people, estimator):
     if most_groups is None:
         assert len(estimator(3, random_state=0).fit(X, sensitive_features=group).sensitive_classes_) == 3
         return
-    message = f"sensitive_features has 3 groups, and {estimator._name} handles {most_groups}: join"
+    message = f"sensitive_features has 3 groups, and {estimator._name} handles {most_groups}: merge"
     with pytest.raises(InvalidInput, match=message):
         estimator(3).fit(X, sensitive_features=group)
 
@@ -636,7 +636,7 @@ def test_clusters_of_equal_points_have_cohesion_one():
     [
         ([0, 1, -1], "of at least 0"),
         ([0.0, 1.0, 1.0], "whole numbers"),
-        ([0, 1], "of 2 instances, and X has 3"),
+        ([0, 1], "has 2 instances, but X has 3"),
         (np.array([[1, 0], [0, 1], [0, 0]], dtype=bool), "row 2 is in none"),
         (np.array([[1, np.nan], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
         (csr_array(np.array([[1, np.nan], [0, 1], [1, 0]])), "true and false, or 1 and 0"),
