@@ -14,7 +14,7 @@ from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
-from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
+from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
 from clusterlets.estimators.signatures import RANDOM_STATE, Description, describe, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
@@ -71,7 +71,7 @@ class ClusterletClustering(FairClusterer):
             value = getattr(self, name)
             if value is not None:  # None stands for the matcher's own default
                 matcher = next((matcher for matcher in matchers if matcher.name == self.matcher), matchers[0])
-                faults.append(matcher.parameters[name].fault(name, plain(value)))
+                faults.append(matcher.parameters[name].fault(name, as_python(value)))
         if any(faults):
             raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 
@@ -122,7 +122,7 @@ class ClusterletClustering(FairClusterer):
     def _matcher_and_parameters(self, hops: int) -> tuple[methods.Matcher, dict[str, Any]]:
         matcher = methods.get(self.matcher)()
         assert isinstance(matcher, methods.Matcher)  # _check_parameters has refused other names
-        parameters = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
+        parameters = {name: hops if name == "hops" else as_python(getattr(self, name)) for name in matcher.parameters}
         return matcher, {name: value for name, value in parameters.items() if value is not None}
 
     def _warn_of_ignored_parameters(self, used_parameters: Collection[str]) -> None:

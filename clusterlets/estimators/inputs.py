@@ -26,10 +26,10 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
 def check_whole(name: str, value: Any, minimum: int) -> None:
     """Raise InvalidInput unless the setting ``name`` is a whole number, not True or False, of at least ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
-        raise InvalidInput(f"{name}: {plain(value)!r}; it must be a whole number of at least {minimum}.")
+        raise InvalidInput(f"{name}: {as_python(value)!r}; it must be a whole number of at least {minimum}.")
 
 
-def plain(value: Any) -> Any:
+def as_python(value: Any) -> Any:
     """The value; a NumPy number, which a random search may pass, becomes a Python number."""
     return value.item() if isinstance(value, np.generic) else value
 

@@ -15,7 +15,7 @@ from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.compiled import compile_together
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
-from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
+from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
 from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
 from clusterlets.estimators.saved import SavedClustering
 from clusterlets.estimators.signatures import (
@@ -41,7 +41,7 @@ class MethodEstimator(FairClusterer):
         raise NotImplementedError
 
     def _plain_parameters(self) -> dict[str, Any]:
-        return {name: plain(value) for name, value in self._parameters().items()}
+        return {name: as_python(value) for name, value in self._parameters().items()}
 
     def _check_parameters(self) -> None:
         check_whole("n_clusters", self.n_clusters, 1)

@@ -21,6 +21,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.parameters import one_form
 
 # Each step has a number, which selects its random stream. All methods share these steps; a fit has its method's number.
+# The matchers' number is also 2, but only the sample has k = 0.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
 # Characters that need no escape in file names. The underscore needs one, because it separates parameters.

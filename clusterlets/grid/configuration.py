@@ -113,7 +113,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
 
     - ``datasets``: the ids of the tables, without the excluded ones, as in paths and rows
     - ``tables``: the settings of each table, by id
-    - ``exclude``: the names that exclude a dataset
+    - ``exclude``: the names in ``exclude`` that match a dataset
     - ``methods``: the names of the methods
     - ``grids``: for each method its source, names in results, label, role and citation, what it ``needs`` besides the table,
       the ``settings`` that it takes from keys of the configuration, its ``starts``, and the values of its other ``parameters``

@@ -24,10 +24,10 @@ _START_SECONDS = 0.14  # to start a job that loads only NumPy
 _NUMBA_SECONDS = 0.6  # to start a job that loads Numba
 _SUMMARY_SECONDS = 40.0  # for all tables, figures and pages of the report
 
-_CELL_BYTES = 8_000  # on disk, for a cell with its log
-_FLOAT_BYTES = 8  # per number
-_BASE_BYTES = 180_000_000  # of memory, for a job that loads Numba
-_N_COPIES = 4  # of the instances and distance sums, held by a job at its peak
+_CELL_BYTES = 8_000  # disk space of a cell with its log
+_FLOAT_BYTES = 8
+_BASE_BYTES = 180_000_000  # memory of a job that loads Numba
+_N_COPIES = 4  # copies of the instances and distance sums that a job holds at its peak
 
 
 @dataclass(frozen=True)

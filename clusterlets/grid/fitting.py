@@ -181,7 +181,7 @@ def _fit_in_own_process(
     def forward_outcomes() -> None:
         nonlocal start, n_done
         while n_done < len(seeds) - 1 and (outcome := _next_outcome(received)):  # the last one waits for the process's end
-            start, n_done = time.perf_counter(), n_done + 1
+            start, n_done = time.perf_counter(), n_done + 1  # the next fit has its own time limit
             with suppress(BrokenPipeError):  # the parent has ended: first clean up after the process
                 _reply(replies, outcome)
 

@@ -161,7 +161,7 @@ class Plan:
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 
-    def table(self, wildcards: Any) -> dict:
+    def table_settings(self, wildcards: Any) -> dict:
         """The settings of a table. Raises ClusterletsError if the configuration has no such table."""
         tables = self.settings[wildcards.base]["tables"]
         if wildcards.dataset not in tables:
@@ -172,23 +172,23 @@ class Plan:
         """A function from wildcards to one setting of the table. Lists of column names are joined by ``+``."""
 
         def setting_of(wildcards: Any) -> Any:
-            value = self.table(wildcards)[key]
+            value = self.table_settings(wildcards)[key]
             return "+".join(value) if isinstance(value, list) else value
 
         return setting_of
 
     def user_table_settings(self, wildcards: Any) -> str:
         """How to read a user's table, as JSON."""
-        table = self.table(wildcards)
+        table = self.table_settings(wildcards)
         return json.dumps({key: table[key] for key in ("sensitive", "features", "separator", "scaling")})
 
     def user_table_hash(self, wildcards: Any) -> str:
         """SHA-256 of the file of a user's table."""
-        return _hash_of_file(self.table(wildcards)["path"])
+        return _hash_of_file(self.table_settings(wildcards)["path"])
 
     def receipt(self, wildcards: Any) -> str:
         """Path of the receipt that is written when a table's raw files are fetched."""
-        return _receipt(self.table(wildcards)["name"])
+        return _receipt(self.table_settings(wildcards)["name"])
 
     def edited_raw_files(self, wildcards: Any) -> str:
         """A message that names the raw files of a table that were edited after fetching, or "" if there are none.
@@ -226,7 +226,9 @@ class Plan:
 
     def prepare_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of preparing a dataset."""
-        return step_fingerprints.dataset_fingerprint("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
+        return step_fingerprints.dataset_fingerprint(
+            "preparing", self.table_settings(wildcards)["name"], libraries=("numpy", "pandas")
+        )
 
     def method_fingerprint(self, step: str) -> Callable[[Any], str]:
         """A function from wildcards to the fingerprint of ``step``, with the file and libraries of the wildcards' method."""
@@ -267,7 +269,7 @@ class Plan:
         for dataset in self.config["datasets"]:
             if dataset not in self.user_tables:
                 wildcards = SimpleNamespace(base=self.results, dataset=dataset)
-                name = self.table(wildcards)["name"]
+                name = self.table_settings(wildcards)["name"]
                 fingerprints[f"fetch_dataset {name}"] = self.fetch_fingerprint(SimpleNamespace(dataset=name))
                 fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(wildcards)
         return {name: code.split()[0] for name, code in fingerprints.items()}

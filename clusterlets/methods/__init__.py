@@ -96,10 +96,10 @@ class Method:
     Attributes
     ----------
     name : str
-        Its name in configurations, paths and results: letters, digits and ``. + -``. It is the only attribute without a
+        The name in configurations, paths and results: letters, digits and ``. + -``. This is the only attribute without a
         default.
     label : str
-        Its name in figures and reports; by default ``name``.
+        The name in figures and reports; by default ``name``.
     citation : str
         The publication that the method comes from.
     role : {"rival", "paper", "baseline"}
@@ -133,8 +133,7 @@ class Method:
     stream : int or None
         Number of its random stream; by default computed from the name.
     sensitive_columns : mapping of str to sequence (K,)
-        Maps each sensitive column to its value in each group. The caller of ``fit`` sets this attribute. It is empty if there
-        is a single column whose values have no names.
+        Maps each sensitive column to its value in each group. Empty unless the caller of ``fit`` sets it.
 
     Notes
     -----
@@ -242,7 +241,7 @@ class Method:
 
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
         """About how many seconds a fit takes. Only used to estimate how long a run takes."""
-        return 1e-8 * rows * features * n_clusters * 20
+        return 1e-8 * rows * features * n_clusters * 20  # 20 rounds
 
     def faults(self, n_clusters: int, **parameters) -> list[str]:
         """What is wrong with the values of the parameters, one message per fault. Called before a fit.

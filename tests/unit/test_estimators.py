@@ -39,7 +39,7 @@ from clusterlets.estimators import (
     cluster_composition,
     fairness_report,
 )
-from clusterlets.estimators.inputs import plain
+from clusterlets.estimators.inputs import as_python
 from clusterlets.estimators.memberships import nearest_own_cluster
 from clusterlets.estimators.method import estimator_of
 
@@ -267,7 +267,7 @@ def another_value(parameter):
     if isinstance(parameter, methods.Integer):
         return np.int64(parameter.default + 1 if isinstance(parameter.default, int) else 60)
     candidates = [np.float64(0.05), np.float64(0.1), {"female": (0.2, 0.9)}]
-    return next(value for value in candidates if value != parameter.default and not parameter.fault("", plain(value)))
+    return next(value for value in candidates if value != parameter.default and not parameter.fault("", as_python(value)))
 
 
 @pytest.mark.parametrize(
