@@ -30,7 +30,7 @@ _PANDAS_INDEX = " "  # our name for the unnamed column in which pandas saves its
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _FORMULA_STARTS = "=+-@＝＋－＠"  # a spreadsheet reads text that begins with one of these as a formula
 _MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
-# Patterns of cells that people read as numbers, each with the advice for the user. A column of such cells is not text.
+# Patterns of cells that people read as numbers, each with a remedy for the message. A column of such cells is not text.
 _MISSPELT_NUMBERS = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
     re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
@@ -343,7 +343,7 @@ class _Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether the column is empty or mostly text, so that it is surely not meant as a feature."""
+        """Whether the column is empty or mostly text, and so not meant as a feature."""
         numeric = self.kind_counts["number"] + self.kind_counts["boolean"] + self.kind_counts["misspelt"]
         return not numeric or self.kind_counts["text"] > numeric
 
@@ -409,14 +409,15 @@ def _find_complete_rows(
     remarks = []
     has_features = ~np.isnan(X).any(axis=1)
     has_group = np.all([np.array([value != "" for value in values]) for values in sensitive_values.values()], axis=0)
-    n_usable, n_complete = int(has_features.sum()), int((has_features & has_group).sum())
-    if n_usable < len(X):
+    n_usable = int(has_features.sum())
+    n_lacking, n_ungrouped = len(X) - n_usable, int((has_features & ~has_group).sum())
+    if n_lacking:
         incomplete = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
-        lack, were = ("lacks", "was") if len(X) - n_usable == 1 else ("lack", "were")
-        remarks.append(f"{len(X) - n_usable} of {len(X)} rows {lack} a value and {were} left out: {', '.join(incomplete)}")
-    if n_complete < n_usable:
-        have, were = ("has", "was") if n_usable - n_complete == 1 else ("have", "were")
-        remarks.append(f"{n_usable - n_complete} of {n_usable} rows {have} no sensitive value and {were} left out")
+        lack, were = ("lacks", "was") if n_lacking == 1 else ("lack", "were")
+        remarks.append(f"{n_lacking} of {len(X)} rows {lack} a value and {were} left out: {', '.join(incomplete)}")
+    if n_ungrouped:
+        have, were = ("has", "was") if n_ungrouped == 1 else ("have", "were")
+        remarks.append(f"{n_ungrouped} of {n_usable} rows {have} no sensitive value and {were} left out")
     return has_features, has_group, remarks
 
 
@@ -460,7 +461,7 @@ def _remarks_on_table(table: Table, sensitive_values: dict[str, list[str]], text
     formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.number(name))]
     if formulas:
         remarks.append(
-            f"names of groups that a spreadsheet would read as formulas, in the results' CSV files too: {', '.join(formulas)}"
+            f"names of groups that a spreadsheet would read as formulas, also in the CSV files of results: {', '.join(formulas)}"
         )
     if text_columns:
         remarks.append(f"ignored (not numeric): {', '.join(text_columns)}")

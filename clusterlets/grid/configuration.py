@@ -294,7 +294,7 @@ def _id_faults(table: Mapping) -> list[str]:
     name, table_id = table["name"], table["id"]
     if len(table_id) > _LONGEST_ID:
         problem = f"the id {table_id[:30]!r}... has {len(table_id):,} characters"
-        return [f"{name[:60]}: {problem}; give the entry an 'id' of {_LONGEST_ID} at most"]
+        return [f"{name[:60]}: {problem}; give the entry an 'id' of at most {_LONGEST_ID}"]
     if table_id in dataset_names() and (table_id != name or _id_suffix(table)):
         return [f"{name}: the id {table_id!r} belongs to a dataset with its default settings; choose another"]
     return []

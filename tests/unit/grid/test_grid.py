@@ -168,7 +168,7 @@ def test_an_id_has_at_most_100_characters(tmp_path):
     longest = "x" * (100 - len("people."))
     assert check(datasets=[user_table(tmp_path, sensitive=longest)])["datasets"] == [f"people.{longest}"]
     assert check(datasets=[user_table(tmp_path, sensitive=longest + "x", id="short")])["datasets"] == ["short"]
-    with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has 101 characters; give the entry an 'id' of 100"):
+    with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has 101 characters; give the entry an 'id' of at most 100"):
         check(datasets=[user_table(tmp_path, sensitive=longest + "x")])
 
 
