@@ -461,7 +461,7 @@ def _remarks_on_table(table: Table, sensitive_values: dict[str, list[str]], text
     formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.number(name))]
     if formulas:
         remarks.append(
-            f"names of groups that a spreadsheet would read as formulas, also in the CSV files of results: {', '.join(formulas)}"
+            f"names of groups that a spreadsheet would read as formulas, also in CSV files of results: {', '.join(formulas)}"
         )
     if text_columns:
         remarks.append(f"ignored (not numeric): {', '.join(text_columns)}")

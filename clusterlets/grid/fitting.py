@@ -47,8 +47,8 @@ class Limits:
     """Seconds and megabytes (10^6 bytes) that a fit may take; None for no limit.
 
     Seconds are CPU time, which hardly depends on other work on the machine. The CPU time of a fit that waits or runs a
-    program does not grow, so a fit is also stopped after :data:`PATIENCE` times as many seconds by the clock. Memory is the
-    address space that the fit adds to its process, because the operating system can limit only address space.
+    program does not grow, so a fit is also stopped after :data:`PATIENCE` times as many seconds of wall-clock time. Memory is
+    the address space that the fit adds to its process, because the operating system can limit only address space.
     """
 
     seconds: float | None = None
@@ -57,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fit:
-    """The outcome of a fit. ``note`` says why there is no result; ``seconds`` are CPU time."""
+    """The outcome of a fit. ``note`` says why there is no result; ``seconds`` are CPU time, and ``memory_mb`` is the peak."""
 
     status: str
     note: str = ""

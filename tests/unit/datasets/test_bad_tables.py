@@ -255,7 +255,7 @@ def test_groups_that_look_like_spreadsheet_formulas_are_mentioned_and_kept(read,
     lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
     table, remarks = read("age,city\n" + "".join(lines))
     assert set(table.group_names) == set(names)
-    prefix = "names of groups that a spreadsheet would read as formulas, also in the CSV files of results: "
+    prefix = "names of groups that a spreadsheet would read as formulas, also in CSV files of results: "
     assert set(remarks[0].removeprefix(prefix).split(", ")) == set(formulas) and len(remarks) == 1
     write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
     with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
