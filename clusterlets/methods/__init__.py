@@ -115,13 +115,13 @@ class Method:
         Names of the clusterings, if one fit gives several; in results they are called ``name (output)``. If a parameter
         promises a bound, the first output satisfies it.
     guarantee, cost : str
-        What the method guarantees, and what a fit costs, for docs/methods.md.
+        What the method guarantees, and how long a fit takes, for docs/methods.md.
     least_groups : int
         Smallest number of groups that a table must have: 2, or 1 if the method also makes sense for a single group.
     most_groups, most_rows : int or None
         Most groups and rows that the method can handle, or None for any number. On larger tables, runs are ``unsupported``.
     libraries : tuple of str
-        Installed packages whose versions can change its results.
+        Installed packages whose versions can change the results.
     kernels : tuple of str
         Functions that the estimator compiles in parallel before its first fit, named as for
         :func:`clusterlets.algorithms.compiled.compile_together`. Results do not depend on this attribute.
@@ -129,9 +129,9 @@ class Method:
         What a :class:`Matcher` gets in place of a table: ``clusterlets``, and for some also ``partitions``. Empty for other
         methods.
     is_random : bool
-        Whether its results depend on ``random_state``. If not, one fit serves all seeds.
+        Whether the results depend on ``random_state``. If not, one fit serves all seeds.
     stream : int or None
-        Number of its random stream; by default computed from the name.
+        Number of the method's random stream; by default computed from the name.
     sensitive_columns : mapping of str to sequence (K,)
         Maps each sensitive column to its value in each group. Empty unless the caller of ``fit`` sets it.
 
