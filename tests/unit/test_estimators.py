@@ -89,7 +89,7 @@ CHECKED = list(checked_estimators())
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # for tables with few distinct rows
-@pytest.mark.filterwarnings("ignore:n_clusters=. ignores")  # the checks always set n_clusters
+@pytest.mark.filterwarnings("ignore:n_clusters=. overrides")  # the checks always set n_clusters
 @pytest.mark.parametrize(("estimator", "expected_failures"), CHECKED, ids=[repr(estimator) for estimator, _ in CHECKED])
 def test_scikit_learns_checks_pass_except_the_expected_failures(estimator, expected_failures):
     results = check_estimator(estimator, expected_failed_checks=expected_failures, on_fail=None, on_skip=None)
