@@ -69,5 +69,6 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
     from difflib import get_close_matches  # imported late: only errors need it
 
     names = {candidate.casefold(): candidate for candidate in available}
-    hits = get_close_matches(name.casefold(), names, n=1) or [folded for folded in names if name and name.casefold() in folded]
-    return f" (did you mean {names[hits[0]]!r}?)" if hits else ""
+    similar = get_close_matches(name.casefold(), names, n=1)
+    similar = similar or [candidate for candidate in names if name and name.casefold() in candidate]
+    return f" (did you mean {names[similar[0]]!r}?)" if similar else ""

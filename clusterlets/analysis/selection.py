@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.analysis.descriptive import std
-from clusterlets.grid.runs_frame import NUMBERS
+from clusterlets.grid.runs_frame import NUMBER_COLUMNS
 from clusterlets.grid.variants import SEEDS_OF_PAPER
 
 # The paper's names for our matchers, in the order of its table 1.
@@ -80,7 +80,7 @@ def without_limit_cases(runs: pd.DataFrame) -> pd.DataFrame:
 
 def configuration_means(runs: pd.DataFrame) -> pd.DataFrame:
     """One row per configuration: means over its seeds, the spread of ``deviation_mean``, and the number of seeds."""
-    metrics = [column for column in NUMBERS if column not in (*CONFIGURATION, "seed")]
+    metrics = [column for column in NUMBER_COLUMNS if column not in (*CONFIGURATION, "seed")]
     grouped = runs.groupby(CONFIGURATION, dropna=False, sort=False)
     spreads = grouped["deviation_mean"].agg(std)
     return grouped[metrics].mean().assign(deviation_mean_std=spreads, seeds=grouped.size()).reset_index()

@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     run, intermediates = _requested_run(options, config), IntermediateFiles(config, results, config_option)
     try:
         clusters = intermediates.clusters(run)
-        _compare_with_cell(clusters, run, intermediates.cell(run), config["deviation"])
+        _compare_with_cell(clusters, run, intermediates.cell_file(run), config["deviation"])
     except UnusableFileError as problem:  # only the workflow can make the file again
         raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
     rows, cluster_of_rows = clusters.members()

@@ -86,7 +86,7 @@ def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
             raise ClusterletsError(f"{option} names {repeated[0]!r} twice; once is enough.")
     conflicts = [column for column in options.sensitive if column in features]
     if conflicts:
-        raise ClusterletsError(f"{conflicts[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
+        raise ClusterletsError(f"{conflicts[0]!r} cannot be both sensitive and a feature; leave it out of --features.")
     if options.id in (*options.sensitive, *features):
         raise ClusterletsError(f"--id {options.id} is also a sensitive column or a feature; leave one out.")
 

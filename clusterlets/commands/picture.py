@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from clusterlets.estimators.plots import LISTED, draw_composition, draw_projection
+from clusterlets.estimators.plots import MAX_GROUPS_IN_LEGEND, draw_composition, draw_projection
 from clusterlets.estimators.profiles import Profiles
 from clusterlets.estimators.report import Composition
 from clusterlets.report.drawing.names import cut
@@ -19,7 +19,7 @@ def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
     bars, points = figure.subplots(1, 2, width_ratios=(1, 1.15))
     draw_composition(bars, composition)
     draw_projection(points, X, labels)
-    if len(composition.names) <= LISTED:
+    if len(composition.names) <= MAX_GROUPS_IN_LEGEND:
         # Names are passed on as an argument, because Matplotlib skips labels with a leading underscore.
         names = [cut(name, _MAX_NAME_LENGTH) for name in composition.names]
         figure.legend(bars.containers, names, loc="outside upper left", ncols=min(len(names), 6), frameon=False)

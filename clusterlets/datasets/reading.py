@@ -1,4 +1,4 @@
-"""Read columns of delimited text. Damaged text is an error, which names the line.
+"""Read columns of delimited text. Damaged text raises an error that names the line.
 
 Cells stay text until :func:`numbers` or :func:`codes` converts them. The index of a frame holds the location of each row, such
 as ``adult.test, line 17``, for error messages.
@@ -103,7 +103,7 @@ def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 
 def texts(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, np.ndarray]:
-    """Columns as texts (n,), by name."""
+    """The cells (n,) of each column, as strings."""
     return {column: frame[column].to_numpy(dtype=object) for column in columns}
 
 

@@ -59,7 +59,7 @@ def prepare(paths: dict[str, Path]) -> Table:
 
 
 def _arff_head(path: Path) -> tuple[list[str], int]:
-    """The names of the attributes, and the number of lines up to ``@data``. Neither if the file is not ARFF."""
+    """The names of the attributes, and the number of lines up to ``@data``. ``[]`` and 0 if the file is not ARFF."""
     attributes: list[str] = []
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):

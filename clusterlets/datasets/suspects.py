@@ -41,8 +41,8 @@ def unlike_scales(table: Table) -> tuple[str, str, float] | None:
 
     None if the ratio is at most :data:`LARGEST_RATIO`. Features that never vary do not count.
     """
-    spread = table.X.std(axis=0)
-    varies = np.flatnonzero(np.ptp(table.X, axis=0) > 0)
-    widest, narrowest = varies[spread[varies].argmax()], varies[spread[varies].argmin()]
-    ratio = float(spread[widest] / spread[narrowest])
+    spreads = table.X.std(axis=0)
+    varying = np.flatnonzero(np.ptp(table.X, axis=0) > 0)
+    widest, narrowest = varying[spreads[varying].argmax()], varying[spreads[varying].argmin()]
+    ratio = float(spreads[widest] / spreads[narrowest])
     return (table.feature_names[widest], table.feature_names[narrowest], ratio) if ratio > LARGEST_RATIO else None

@@ -34,8 +34,8 @@ class Table:
     feature_names : tuple of d str
     group_names : tuple of K str
         Class labels as the raw file spells them, or values of the sensitive attribute.
-    sensitive : mapping of str to text array (n,)
-        Other sensitive attributes, whose values may be the groups. An empty text is a missing value.
+    sensitive : mapping of str to object array (n,)
+        Other sensitive attributes, whose values (strings) may be the groups. An empty string is a missing value.
     dropped_duplicates : int
         Rows that :func:`without_duplicates` left out.
     """
@@ -62,7 +62,7 @@ def check_name(name: str, where: str) -> None:
     """Raise :class:`BadData` if a name holds a control character. ``where`` begins the message."""
     character = _UNPRINTABLE.search(name)
     if character:
-        raise BadData(f"{where} {name[:60]!r} holds the control character U+{ord(character[0]):04X}, which no name may hold.")
+        raise BadData(f"{where} {name[:60]!r} has the control character U+{ord(character[0]):04X}, not allowed in names.")
 
 
 def without_duplicates(table: Table) -> Table:
@@ -79,23 +79,23 @@ def without_duplicates(table: Table) -> Table:
 
 
 def table_of_groups(
-    X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.ndarray], least_groups: int = 2
+    X: np.ndarray, feature_names: tuple[str, ...], columns: Sequence[np.ndarray], least_groups: int = 2
 ) -> Table:
-    """A table whose groups are the combinations of labels that occur, in order of their values.
+    """A table whose groups are the combinations of values that occur, in order of these values.
 
-    Each array of ``labels`` (n,) gives one label per row. Rows with an empty label are left out. Raises :class:`BadData` if
+    Each of the ``columns`` (n,) has one string per row. Rows with an empty string are left out. Raises :class:`BadData` if
     there are fewer groups than ``least_groups``, or as many groups as rows.
     """
-    is_complete = np.all([column != "" for column in labels], axis=0)
-    combined = list(zip(*(column[is_complete] for column in labels), strict=True))
+    is_complete = np.all([column != "" for column in columns], axis=0)
+    combined = list(zip(*(column[is_complete] for column in columns), strict=True))
     present = sorted(set(combined), key=lambda values: [sort_key(value) for value in values])
     names = tuple(_JOIN.join(values) for values in present)
     if len(names) < max(1, least_groups):
         raise BadData(f"every row has the same group{f', {names[0]!r}' if names else ''}; fairness needs two or more.")
     if len(names) == len(combined):
-        raise BadData("every row has a group of its own: the sensitive column looks like an identifier.")
+        raise BadData("every row has a different group: the sensitive column looks like an identifier.")
     if len(set(names)) < len(names):
-        raise BadData(f"two combinations of groups have the same name; values must not hold {_JOIN!r}.")
+        raise BadData(f"two combinations of groups have the same name; values must not contain {_JOIN!r}.")
     code = {values: index for index, values in enumerate(present)}
     groups = np.fromiter((code[values] for values in combined), dtype=np.int64, count=len(combined))
     return Table(X[is_complete], groups, feature_names, names)
@@ -104,14 +104,14 @@ def table_of_groups(
 def columns_of_names(group_names: Sequence[str]) -> list[tuple[str, ...]]:
     """The values (K,) of the groups in each sensitive column, from the names that :func:`table_of_groups` makes.
 
-    Names that do not have equally many values count as values of a single column.
+    Names with different numbers of values count as values of a single column.
     """
     values = [name.split(_JOIN) for name in group_names]
     return list(zip(*values, strict=True)) if len(set(map(len, values))) == 1 else [tuple(group_names)]
 
 
 def sort_key(value: str) -> tuple[bool, float, str]:
-    """Sort key that puts numbers, by size, before texts."""
+    """Sort key that puts numbers, by size, before other strings."""
     number = numerals.number(value)
     return (True, 0.0, value) if math.isnan(number) else (False, number, value)
 

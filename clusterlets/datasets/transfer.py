@@ -11,7 +11,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-_MAX_BYTES = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest real one has 23 MB
+_MAX_BYTES = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest raw file has 23 MB
 _TIMEOUT = 60  # seconds to connect, and to wait for the next byte
 _MAX_SECONDS = 1200  # seconds for a whole file
 _ATTEMPTS = 3
@@ -21,14 +21,14 @@ class SourceFailed(Exception):
     """A source does not serve a file; the message says why."""
 
 
-def get(place: str) -> bytes:
+def get(location: str) -> bytes:
     """The bytes of the file at a path or an address. Raises :class:`SourceFailed` if it is empty or a web page."""
-    scheme = place.partition(":")[0].lower()
+    scheme = location.partition(":")[0].lower()
     if scheme in ("http", "https"):
-        content = _download(place)
+        content = _download(location)
     else:
-        content = _read(Path(unquote(urlsplit(place).path) if scheme == "file" else place))
-    name, head = place.rpartition("/")[2], content[: 2**16].lstrip()[:9].lower()
+        content = _read(Path(unquote(urlsplit(location).path) if scheme == "file" else location))
+    name, head = location.rpartition("/")[2], content[: 2**16].lstrip()[:9].lower()
     if not head:
         raise SourceFailed(f"{name} is empty")
     if head.startswith((b"<!doctype", b"<html", b"<?xml")):
@@ -40,17 +40,17 @@ def unpack(archive: bytes, path: str) -> bytes:
     """The file at a path in a zip archive. An empty path stands for the archive itself.
 
     The path may lead through an archive inside the archive: ``inner.zip/name``. Publishers wrap folders around files, so a name
-    is searched in all folders, and the one nearest to the top counts.
+    is looked up in all folders, and the match nearest to the top is used.
     """
     for name in PurePosixPath(path).parts:
         try:
-            with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-                members = [member for member in opened.infolist() if member.filename.rpartition("/")[2] == name]
+            with zipfile.ZipFile(io.BytesIO(archive)) as zip_file:
+                members = [member for member in zip_file.infolist() if member.filename.rpartition("/")[2] == name]
                 if not members:
                     raise SourceFailed(f"it holds no {name}")
                 outermost = min(members, key=lambda member: member.filename.count("/"))
                 _require_small(outermost.file_size)  # zipfile reads no more than this size
-                archive = opened.read(outermost)
+                archive = zip_file.read(outermost)
         except Exception as error:  # a damaged archive raises anything from struct.error to zlib.error
             raise SourceFailed(f"its archive cannot be used: {error}") from None
     return archive
@@ -87,7 +87,7 @@ def _download(url: str) -> bytes:
     def attempt(url: str, path: str, _) -> None:
         shows_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
         login = tuple(part.encode() for part in requests.utils.get_auth_from_url(url))  # requests would send Latin-1
-        with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch closes no response
+        with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch leaves responses open
             hooks = {"response": lambda response, **_: responses.enter_context(response)}
             options = {"timeout": _TIMEOUT, "auth": login if any(login) else None, "hooks": hooks}
             pooch.HTTPDownloader(shows_progress, chunk_size=2**14, **options)(url, file, None)

@@ -1,7 +1,7 @@
 """Read a user's own table from CSV, TSV or Parquet. Error messages name the line and the column.
 
-Nothing is guessed silently: a column in which only some cells are numbers, or numbers with decimal commas, is an error. It is
-not taken for text.
+Nothing is guessed silently: a column of numbers with a few cells of text, or with decimal commas, is an error. It is not
+read as text.
 """
 
 import csv
@@ -26,11 +26,11 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = ".parquet"
 
 _ROWS_PER_CHUNK = 50_000
-_ROW_NAMES = " "  # our name for the unnamed column in which pandas saves row names; names in a file are stripped
+_PANDAS_INDEX = " "  # our name for the unnamed column in which pandas saves its index; a stripped name cannot equal it
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _FORMULA_STARTS = "=+-@＝＋－＠"  # a spreadsheet reads text that begins with one of these as a formula
 _MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
-# Patterns of cells that people read as numbers, each with the advice for the user. A column of such cells is not text.
+# Patterns of cells that people read as numbers, each with a remedy for the message. A column of such cells is not text.
 _MISSPELT_NUMBERS = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
     re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
@@ -42,7 +42,7 @@ Chunk = tuple[Sequence[int], list[Sequence[str]]]
 
 
 def check_file(path: Path) -> None:
-    """Raise ClusterletsError unless the file exists and :func:`read` knows its format. The file is not opened."""
+    """Raise ClusterletsError unless the file exists and :func:`read` supports its format. The file is not opened."""
     if not path.is_file():
         raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the command runs.")
     if path.suffix not in (*SEPARATORS, PARQUET):
@@ -50,8 +50,7 @@ def check_file(path: Path) -> None:
     if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
         raise ClusterletsError(
             f"{path} needs the package pyarrow, which is not installed. Install it with "
-            "`python -m pip install '.[tables]'` in a checkout of the project, or save the table as "
-            "CSV."
+            "`python -m pip install '.[tables]'` in a checkout of the project, or save the table as CSV."
         )
 
 
@@ -59,7 +58,7 @@ def check_separator(separator: str | None) -> None:
     """Raise ClusterletsError unless the separator is None or a character that can separate cells."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
         raise ClusterletsError(
-            f"the separator {separator!r} cannot separate cells; it must be one character, and no quotation mark or line end."
+            f"the separator {separator!r} cannot separate cells; use one character, except a quotation mark or line end."
         )
 
 
@@ -86,7 +85,7 @@ def read(
     features : names, or "numeric"
         Columns to cluster by. By default, every column of numbers or booleans that is not sensitive.
     separator : str, optional
-        One character, but no quotation mark or line end. By default a comma, and in ``.tsv`` files a tab.
+        One character, except a quotation mark or line end. By default a comma, and in ``.tsv`` files a tab.
     drop_missing : bool
         Whether to leave out rows that lack a feature; otherwise such rows are an error.
     reason_to_skip : callable, optional
@@ -103,26 +102,26 @@ def read(
         If the file cannot be used. The message names the file, the line and the column.
     """
     with _bad_data_as_user_error(path):
-        columns, labels, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
-        for name, cells in labels.items():
+        columns, sensitive_values, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
+        for name, cells in sensitive_values.items():
             _check_sensitive(f"{path.name}, column {name!r}:", cells)
         text_columns: list[str] = []
         remarks_on_columns: list[str] = []
         if features == NUMERIC:
             columns, text_columns, remarks_on_columns = _choose_features(path.name, columns, reason_to_skip)
         X = _all_values(columns, prefix, advice)
-        has_features, has_group, remarks_on_rows = _find_complete_rows(columns, X, labels)
+        has_features, has_group, remarks_on_rows = _find_complete_rows(columns, X, sensitive_values)
         if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         try:
-            groups = [np.array(values, dtype=object)[has_features] for values in labels.values()]
+            groups = [np.array(values, dtype=object)[has_features] for values in sensitive_values.values()]
             table = table_of_groups(X[has_features], tuple(column.name for column in columns), groups, least_groups)
             check(table)
         except BadData as problem:
             raise BadData(f"{path.name}: {problem}") from None
         if not np.ptp(table.X, axis=0).any():
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
-    remarks = [*remarks_on_rows, *remarks_on_columns, *_remarks_on_table(table, labels, text_columns)]
+    remarks = [*remarks_on_rows, *remarks_on_columns, *_remarks_on_table(table, sensitive_values, text_columns)]
     return table, remarks, np.flatnonzero(has_features & has_group)
 
 
@@ -135,12 +134,12 @@ def read_rows(
     drop_missing: bool = False,
     advice: str = "",
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
-    """Read rows that need not form a valid table by themselves. Parameters and errors are those of :func:`read`.
+    """Read rows that need not form a valid table by themselves. Parameters and errors are as in :func:`read`.
 
     Returns
     -------
     X : float array (n, d)
-    labels : mapping of str to object array (n,)
+    sensitive_values : mapping of str to object array (n,)
         The value in each sensitive column.
     remarks : list of str
         Which rows were left out.
@@ -148,14 +147,14 @@ def read_rows(
         Each row's number in the file, counted from 0.
     """
     with _bad_data_as_user_error(path):
-        columns, labels, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
+        columns, sensitive_values, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
         X = _all_values(columns, prefix, advice)
-        has_features, has_group, remarks = _find_complete_rows(columns, X, labels)
+        has_features, has_group, remarks = _find_complete_rows(columns, X, sensitive_values)
         rows = np.flatnonzero(has_features & has_group)
         if not len(rows):
             raise BadData(f"{path.name}: no row has a sensitive value{' and all features' if drop_missing else ''}.")
-        kept_labels = {name: np.array(values, dtype=object)[rows] for name, values in labels.items()}
-        return X[rows], kept_labels, remarks, rows
+        values_of_rows = {name: np.array(values, dtype=object)[rows] for name, values in sensitive_values.items()}
+        return X[rows], values_of_rows, remarks, rows
 
 
 @contextmanager
@@ -173,28 +172,28 @@ def _read_columns(
     check_separator(separator)
     check_file(path)
     if path.suffix == PARQUET:
-        header, chunks, prefix = _open_parquet(path, sensitive, features)
+        header, chunks, prefix = _open_parquet(path)
     else:
         header, chunks, prefix = _open_delimited(path, separator or SEPARATORS[path.suffix])
     header = _check_header(path.name, header, sensitive, features)
     candidates = [column for column in header if column not in sensitive] if features == NUMERIC else features
     columns = {name: _Column(name, allows_missing) for name in candidates}
-    labels: dict[str, list[str]] = {name: [] for name in sensitive}
-    distinct_labels: dict[str, str] = {}  # equal labels share memory
+    sensitive_values: dict[str, list[str]] = {name: [] for name in sensitive}
+    distinct_values: dict[str, str] = {}  # equal values share memory
     for row_numbers, cells in chunks:
         cells_by_name = dict(zip(header, cells, strict=True))
         for name, column in columns.items():
             column.add(row_numbers, cells_by_name[name])
-        for name, values in labels.items():
+        for name, values in sensitive_values.items():
             for row, cell in zip(row_numbers, cells_by_name[name], strict=True):
                 text = cell.strip()
-                if text not in distinct_labels:
+                if text not in distinct_values:
                     check_name(text, f"{prefix} {row}: column {name!r}:")
-                    distinct_labels[text] = text
-                values.append(distinct_labels[text])
-    if not next(iter(labels.values())):
+                    distinct_values[text] = text
+                values.append(distinct_values[text])
+    if not next(iter(sensitive_values.values())):
         raise BadData(f"{path.name} has a header but no rows.")
-    return list(columns.values()), labels, prefix
+    return list(columns.values()), sensitive_values, prefix
 
 
 # ---- from files to chunks of text ------------------------------------------------------------------------------------
@@ -211,7 +210,7 @@ def _open_delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chu
 
 
 def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the first line of every row, and its cells. Blank lines are skipped."""
+    """Yield each row's first line number and its cells. Blank lines are skipped."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
         line = 1
@@ -242,7 +241,7 @@ def _suggest_separator(header: str, separator: str) -> str:
         return ""
     in_shell = "$'\\t'" if separators[0] == "\t" else f"'{separators[0]}'"  # in plain quotes, \t would stay two characters
     in_yaml = json.dumps(separators[0])
-    return f" Is another separator used? Then name it: --separator {in_shell} (in a configuration, separator: {in_yaml})."
+    return f" If the file has another separator, name it: --separator {in_shell} (in a configuration, separator: {in_yaml})."
 
 
 def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
@@ -254,7 +253,7 @@ def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Ite
         yield lines, list(zip(*cells, strict=True))
 
 
-def _open_parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]):
+def _open_parquet(path: Path) -> tuple[list[str], Iterator[Chunk], str]:
     with _damage_as_bad_data(path.name):
         import pyarrow.parquet
 
@@ -269,7 +268,7 @@ def _damage_as_bad_data(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:  # an error of the system
+        if isinstance(error, OSError) and error.errno is not None:  # the system's error, not the content's
             raise
         raise BadData(f"{name} is not an intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
 
@@ -300,8 +299,8 @@ def _check_header(name: str, header: list[str], sensitive: Sequence[str], featur
     header = [column.strip() for column in header]
     first_index: dict[str, int] = {}
     for index, column in enumerate(header):
-        if (index == 0 and not column) or column.startswith("__index_level_"):  # pandas saves row names there
-            header[index] = column = _ROW_NAMES
+        if (index == 0 and not column) or column.startswith("__index_level_"):  # pandas saves its index there
+            header[index] = column = _PANDAS_INDEX
         if not column:
             raise BadData(f"{name}: column {index + 1} has no name; give it one.")
         if first_index.setdefault(column, index) != index:
@@ -311,7 +310,7 @@ def _check_header(name: str, header: list[str], sensitive: Sequence[str], featur
     for column in requested:
         if column not in header:
             raise BadData(f"{name} has no column {column!r}{did_you_mean(column, header)}; its columns: {', '.join(header)}.")
-    used = [column for column in header if column != _ROW_NAMES] if features == NUMERIC else requested
+    used = [column for column in header if column != _PANDAS_INDEX] if features == NUMERIC else requested
     for column in used:
         check_name(column, f"{name}: the column name")
     return header
@@ -344,7 +343,7 @@ class _Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether the column is empty or mostly text, so that nobody can mean it as a feature."""
+        """Whether the column is empty or mostly text, and so not meant as a feature."""
         numeric = self.kind_counts["number"] + self.kind_counts["boolean"] + self.kind_counts["misspelt"]
         return not numeric or self.kind_counts["text"] > numeric
 
@@ -383,10 +382,10 @@ def _choose_features(
 ) -> tuple[list[_Column], list[str], list[str]]:
     """The columns that :data:`NUMERIC` stands for, the names of the text columns, and remarks about other columns."""
     remarks = []
-    if any(column.name == _ROW_NAMES for column in columns):
+    if any(column.name == _PANDAS_INDEX for column in columns):
         remarks.append("left out: a column without a name, in which pandas saves row numbers")
-    text_columns = [column.name for column in columns if column.is_text and column.name != _ROW_NAMES]
-    numeric_columns = [column for column in columns if not column.is_text and column.name != _ROW_NAMES]
+    text_columns = [column.name for column in columns if column.is_text and column.name != _PANDAS_INDEX]
+    numeric_columns = [column for column in columns if not column.is_text and column.name != _PANDAS_INDEX]
     features, skipped_columns = [], []
     for column in numeric_columns:
         reason = reason_to_skip and reason_to_skip(column.name, np.concatenate(column.parts))
@@ -404,29 +403,30 @@ def _choose_features(
 
 
 def _find_complete_rows(
-    columns: Sequence[_Column], X: np.ndarray, labels: dict[str, list[str]]
+    columns: Sequence[_Column], X: np.ndarray, sensitive_values: dict[str, list[str]]
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Whether each row has all features (n,), whether it has all sensitive values (n,), and remarks about incomplete rows."""
     remarks = []
     has_features = ~np.isnan(X).any(axis=1)
-    has_group = np.all([np.array([value != "" for value in values]) for values in labels.values()], axis=0)
-    n_usable, n_complete = int(has_features.sum()), int((has_features & has_group).sum())
-    if n_usable < len(X):
+    has_group = np.all([np.array([value != "" for value in values]) for values in sensitive_values.values()], axis=0)
+    n_usable = int(has_features.sum())
+    n_lacking, n_ungrouped = len(X) - n_usable, int((has_features & ~has_group).sum())
+    if n_lacking:
         incomplete = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
-        lack, were = ("lacks", "was") if len(X) - n_usable == 1 else ("lack", "were")
-        remarks.append(f"{len(X) - n_usable} of {len(X)} rows {lack} a value and {were} left out: {', '.join(incomplete)}")
-    if n_complete < n_usable:
-        have, were = ("has", "was") if n_usable - n_complete == 1 else ("have", "were")
-        remarks.append(f"{n_usable - n_complete} of {n_usable} rows {have} no sensitive value and {were} left out")
+        lack, were = ("lacks", "was") if n_lacking == 1 else ("lack", "were")
+        remarks.append(f"{n_lacking} of {len(X)} rows {lack} a value and {were} left out: {', '.join(incomplete)}")
+    if n_ungrouped:
+        have, were = ("has", "was") if n_ungrouped == 1 else ("have", "were")
+        remarks.append(f"{n_ungrouped} of {n_usable} rows {have} no sensitive value and {were} left out")
     return has_features, has_group, remarks
 
 
 def _kind(cell: str, value: float) -> str:
     """The kind (boolean, missing, misspelt or text) of a cell whose number, ``value``, is NaN or too large."""
-    word = cell.strip().lower()
-    if word in _BOOLEANS:
+    text = cell.strip().lower()
+    if text in _BOOLEANS:
         return "boolean"
-    if word in _MISSING_MARKS:
+    if text in _MISSING_MARKS:
         return "missing"
     return "misspelt" if not np.isnan(value) or _remedy(cell) else "text"
 
@@ -441,7 +441,7 @@ def _explain_cell(cell: str) -> str:
 
 
 def _check_sensitive(where: str, cells: Sequence[str]) -> None:
-    """Raise BadData if a sensitive column holds only numbers, besides marks of missing values, that cannot be groups."""
+    """Raise BadData if a sensitive column has only numbers that cannot be groups. Marks of missing values are ignored."""
     values = numerals.numbers([cell for cell in cells if cell.lower() not in _MISSING_MARKS])
     if not np.isnan(values).any():
         try:
@@ -450,9 +450,10 @@ def _check_sensitive(where: str, cells: Sequence[str]) -> None:
             raise BadData(f"{where} {problem}") from None
 
 
-def _remarks_on_table(table: Table, labels: dict[str, list[str]], text_columns: list[str]) -> list[str]:
+def _remarks_on_table(table: Table, sensitive_values: dict[str, list[str]], text_columns: list[str]) -> list[str]:
     remarks = []
-    missing_marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING_MARKS})
+    texts = {text for values in sensitive_values.values() for text in values}
+    missing_marks = sorted(text for text in texts if text and text.lower() in _MISSING_MARKS)
     if missing_marks:
         remarks.append(
             f"sensitive values that count as groups, though they may stand for missing values: {', '.join(missing_marks)}"
@@ -460,7 +461,7 @@ def _remarks_on_table(table: Table, labels: dict[str, list[str]], text_columns: 
     formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.number(name))]
     if formulas:
         remarks.append(
-            f"names of groups that a spreadsheet would read as formulas, in the results' CSV files too: {', '.join(formulas)}"
+            f"names of groups that a spreadsheet would read as formulas, also in CSV files of results: {', '.join(formulas)}"
         )
     if text_columns:
         remarks.append(f"ignored (not numeric): {', '.join(text_columns)}")

@@ -34,8 +34,8 @@ class ClusterletClustering(_ClusterletClustering):
     n_clusters : int or None, default=None
         Number of clusters. If it is given, ``n_clusterlets`` from 2 to twice this number and ``hops`` from 1 to 4 are
         tried, and the result with the closest number of clusters is kept. Ties go to the smallest maximum deviation,
-        then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` alone
-        gives the same result.
+        then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` in place
+        of it gives the same result.
     matcher : str, default="G-B"
         Greedy balance (G-B), greedy distance (G-D) and the sampled centroid matcher (C) make disjoint clusters. With
         the distance and balance pinballs (D, B), an instance may be in several clusters.
@@ -59,7 +59,7 @@ class ClusterletClustering(_ClusterletClustering):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -132,7 +132,7 @@ class Antidote(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -200,7 +200,7 @@ class Coreset(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -268,7 +268,7 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -333,7 +333,7 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -407,7 +407,7 @@ class FairFlow(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -470,7 +470,7 @@ class FairKM(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -533,7 +533,7 @@ class FairLP(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -608,7 +608,7 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -683,7 +683,7 @@ class FairLloyd(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -739,7 +739,7 @@ class Fairlets(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -795,7 +795,7 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -859,7 +859,7 @@ class TreeFairlets(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -919,7 +919,7 @@ class VFC(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.estimators.groups import column_names, encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, naming_text
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, text_as_invalid_input
 
 
 class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -20,7 +20,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance. Of several clusters of an instance, it is the one with the nearest centre, or the first of
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre, or the first of
         equally near ones. So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether each instance is in each cluster; one entry per row if clusters are disjoint.
@@ -81,7 +81,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         InvalidInput
             If a parameter is out of range, if there are more clusters than instances, or if the method cannot handle the table
             for another reason. Also if the sensitive features are missing, incomplete or continuous, if their length or index
-            is not that of X, or if there is a single group (only :class:`FairLimit` accepts one). It is a ``ValueError``.
+            is not that of X, or if there is a single group (only :class:`FairLimit` accepts one).
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(
@@ -91,7 +91,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         if sample_weight is not None and np.ptp(np.asarray(sample_weight, dtype=float)) > 0:
             raise InvalidInput(
                 f"sample_weight: {type(self).__name__} cannot weight instances, because its shares are counts of rows. Leave "
-                "it out, or repeat each row as often as it counts."
+                "the weights out, or repeat rows instead."
             )
         with as_invalid_input():
             self._check_parameters()
@@ -141,5 +141,5 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def _numbers(self, X, **settings) -> np.ndarray:
         """X as an array of numbers; InvalidInput names a column that holds something else."""
-        with naming_text(X):
+        with text_as_invalid_input(X):
             return validate_data(self, X, dtype=np.float64, order="C", **settings)

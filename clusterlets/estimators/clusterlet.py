@@ -14,14 +14,14 @@ from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
-from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
-from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
+from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
+from clusterlets.estimators.signatures import RANDOM_STATE, Description, describe, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
 # The matchers that have each parameter, by the parameter's name.
-_MATCHERS_WITH = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
+_MATCHERS_BY_PARAMETER = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
 _SEARCHED_PARAMETERS = ("n_clusterlets", "hops")  # a search for a number of clusters chooses these
-_HOPS_TRIED = (1, 2, 3, 4)  # by the search; these are the paper's
+_HOPS_TRIED = (1, 2, 3, 4)  # numbers of hops that this search tries, the paper's
 
 
 class ClusterletClustering(FairClusterer):
@@ -67,11 +67,11 @@ class ClusterletClustering(FairClusterer):
         if self.n_clusters is not None:
             check_whole("n_clusters", self.n_clusters, 1)
         faults = [methods.Choice(methods.names("paper")).fault("matcher", self.matcher)]
-        for name, matchers in _MATCHERS_WITH.items():
+        for name, matchers in _MATCHERS_BY_PARAMETER.items():
             value = getattr(self, name)
             if value is not None:  # None stands for the matcher's own default
                 matcher = next((matcher for matcher in matchers if matcher.name == self.matcher), matchers[0])
-                faults.append(matcher.parameters[name].fault(name, plain(value)))
+                faults.append(matcher.parameters[name].fault(name, as_python(value)))
         if any(faults):
             raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 
@@ -101,11 +101,11 @@ class ClusterletClustering(FairClusterer):
 
         The search works on copies of ``random_state``, so a fit with the chosen numbers gives the same result.
         """
-        scores = {}
+        sort_keys = {}
         group_counts = np.bincount(groups)
         hops_tried = _HOPS_TRIED if "hops" in methods.get(self.matcher).parameters else (self.hops,)
-        most_clusterlets = max(2, min(2 * n_clusters, int(group_counts.max())))
-        for n_clusterlets in range(2, most_clusterlets + 1):
+        max_clusterlets = max(2, min(2 * n_clusters, int(group_counts.max())))
+        for n_clusterlets in range(2, max_clusterlets + 1):
             state = deepcopy(random_state)
             clusterlets = extract_clusterlets(X, groups, n_clusterlets, state)
             for hops in hops_tried:
@@ -114,25 +114,26 @@ class ClusterletClustering(FairClusterer):
                 if matching is not None:
                     composition = matching.astype(np.int64) @ clusterlets.counts
                     deviation = deviation_per_cluster(composition, group_counts).max()
-                    scores[n_clusterlets, hops] = abs(len(matching) - n_clusters), round(float(deviation), 12)
-        if not scores:
-            raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={n_clusters}; take another matcher.")
-        return min(scores, key=lambda configuration: (scores[configuration], configuration))
+                    sort_keys[n_clusterlets, hops] = abs(len(matching) - n_clusters), round(float(deviation), 12)
+        if not sort_keys:
+            raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={n_clusters}; use another matcher.")
+        return min(sort_keys, key=lambda configuration: (sort_keys[configuration], configuration))
 
     def _matcher_and_parameters(self, hops: int) -> tuple[methods.Matcher, dict[str, Any]]:
         matcher = methods.get(self.matcher)()
         assert isinstance(matcher, methods.Matcher)  # _check_parameters has refused other names
-        parameters = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
+        parameters = {name: hops if name == "hops" else as_python(getattr(self, name)) for name in matcher.parameters}
         return matcher, {name: value for name, value in parameters.items() if value is not None}
 
     def _warn_of_ignored_parameters(self, used_parameters: Collection[str]) -> None:
         """Warn if a parameter was set that the matcher does not have or that the search for ``n_clusters`` chooses."""
         defaults = type(self)().get_params()
-        ignored = [name for name in _MATCHERS_WITH if name not in used_parameters and getattr(self, name) != defaults[name]]
+        unused = [name for name in _MATCHERS_BY_PARAMETER if name not in used_parameters]
+        ignored = [name for name in unused if getattr(self, name) != defaults[name]]
         if ignored:
-            used_names = " and ".join(name for name in _MATCHERS_WITH if name in used_parameters)
+            used_names = " and ".join(name for name in _MATCHERS_BY_PARAMETER if name in used_parameters)
             warnings.warn(
-                f"The matcher {self.matcher} ignores {self._settings(ignored)}: leave that out, or take another matcher. "
+                f"The matcher {self.matcher} ignores {self._settings(ignored)}: do not set this, or use another matcher. "
                 f"{self.matcher} uses {used_names}.",
                 UserWarning,
                 stacklevel=4,
@@ -140,7 +141,7 @@ class ClusterletClustering(FairClusterer):
         overridden = [name for name in _SEARCHED_PARAMETERS if name not in ignored and getattr(self, name) != defaults[name]]
         if self.n_clusters is not None and overridden:
             warnings.warn(
-                f"n_clusters={self.n_clusters} ignores {self._settings(overridden)}, which it chooses itself: leave one out.",
+                f"n_clusters={self.n_clusters} overrides {self._settings(overridden)}: set either one or the other.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -167,16 +168,16 @@ class ClusterletClustering(FairClusterer):
         return labels_of_pieces(X, nearest, self.matching_, self.cluster_centers_)
 
 
-def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
+def _parameters_of_matchers() -> Iterator[tuple[str, Description]]:
     """Yield each parameter of the matchers once. Its default is None if the matchers' defaults differ."""
-    for name, matchers in _MATCHERS_WITH.items():
+    for name, matchers in _MATCHERS_BY_PARAMETER.items():
         defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
         meaning = methods.meaning(name, matchers)
-        default, annotation, _ = documented(matchers[0].parameters[name])
+        default, annotation, _ = describe(matchers[0].parameters[name])
         if len(defaults) > 1:
             default, annotation = None, f"{annotation} | None"
-            own_defaults = ", ".join(f"{matcher.parameters[name].default!r} of {matcher.name}" for matcher in matchers)
-            meaning += f" None is the matcher's own default: {own_defaults}."
+            defaults_by_matcher = ", ".join(f"{matcher.parameters[name].default!r} of {matcher.name}" for matcher in matchers)
+            meaning += f" None is the matcher's own default: {defaults_by_matcher}."
         yield name, (default, annotation, f"{meaning} Ignored by the other matchers.")
 
 
@@ -194,8 +195,8 @@ set_parameters(
             "int | None",
             "Number of clusters. If it is given, ``n_clusterlets`` from 2 to twice this number and ``hops`` from 1 to 4 are "
             "tried, and the result with the closest number of clusters is kept. Ties go to the smallest maximum deviation, "
-            "then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` alone gives "
-            "the same result.",
+            "then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` in "
+            "place of it gives the same result.",
         ),
         "matcher": (
             "G-B",

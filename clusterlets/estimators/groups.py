@@ -89,7 +89,7 @@ def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
 
 
 def _column_of_list(values: list) -> np.ndarray:
-    """An array of numbers if all values are numbers, otherwise of objects: as NumPy texts, 1 and "1" would be equal."""
+    """An array of numbers if all values are numbers, otherwise of objects: as NumPy strings, 1 and "1" would be equal."""
     numbers = np.asarray(values)
     if numbers.dtype.kind in "biufc":
         return numbers
@@ -107,7 +107,7 @@ def _encode_column(name: Any, column) -> tuple[np.ndarray, np.ndarray]:
     if len(missing):
         raise InvalidInput(
             f"{where} row {missing[0]} (counting from 0) has no value; such rows: {len(missing)}. Drop them, or give "
-            "them a value of their own, such as 'unknown'."
+            "them a separate value, such as 'unknown'."
         )
     if column.dtype.kind == "f":
         with as_invalid_input(where):

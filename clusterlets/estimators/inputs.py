@@ -17,7 +17,7 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except NoClusteringError:  # it is an InvalidInput already
+    except NoClusteringError:  # already an InvalidInput
         raise
     except ClusterletsError as error:
         raise InvalidInput(f"{where} {error}".lstrip()) from None
@@ -26,10 +26,10 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
 def check_whole(name: str, value: Any, minimum: int) -> None:
     """Raise InvalidInput unless the setting ``name`` is a whole number, not True or False, of at least ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
-        raise InvalidInput(f"{name}: {plain(value)!r}; it must be a whole number of at least {minimum}.")
+        raise InvalidInput(f"{name}: {as_python(value)!r}; it must be a whole number of at least {minimum}.")
 
 
-def plain(value: Any) -> Any:
+def as_python(value: Any) -> Any:
     """The value; a NumPy number, which a random search may pass, becomes a Python number."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -55,7 +55,7 @@ def as_array(values, name: str) -> np.ndarray:
 
 
 @contextmanager
-def naming_text(X) -> Iterator[None]:
+def text_as_invalid_input(X) -> Iterator[None]:
     """If the conversion of X to numbers fails, raise an error that names the first column with text."""
     try:
         yield
@@ -65,7 +65,7 @@ def naming_text(X) -> Iterator[None]:
             raise
         name, cell = first_text
         raise InvalidInput(
-            f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it in numbers."
+            f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it as numbers."
         ) from None
 
 

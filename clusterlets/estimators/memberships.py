@@ -31,15 +31,15 @@ def memberships_of_labels(labels: np.ndarray) -> csr_array:
 def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     """Convert labels or memberships to memberships (n, C) without empty clusters.
 
-    The second result holds the label, or the column, that each cluster (C,) has in the input. The indices of each row are
-    sorted, and none occurs twice.
+    The second result holds the label, or the column, that each cluster (C,) has in the input. Each row of the
+    memberships has sorted, distinct indices.
     """
     cluster_labels = None
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")
         if clustering.ndim == 1:
             if not np.issubdtype(clustering.dtype, np.integer) or clustering.min(initial=0) < 0:
-                raise InvalidInput("Labels must be whole numbers from 0 on: every instance must be in a cluster.")
+                raise InvalidInput("Labels must be whole numbers of at least 0: every instance must be in a cluster.")
             cluster_labels, labels = np.unique(clustering, return_inverse=True)
             clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():

@@ -15,13 +15,13 @@ from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.compiled import compile_together
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
-from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
+from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
 from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
 from clusterlets.estimators.saved import SavedClustering
 from clusterlets.estimators.signatures import (
     RANDOM_STATE,
-    Documented,
-    documented,
+    Description,
+    describe,
     section,
     set_parameters,
     with_common_attributes,
@@ -41,7 +41,7 @@ class MethodEstimator(FairClusterer):
         raise NotImplementedError
 
     def _plain_parameters(self) -> dict[str, Any]:
-        return {name: plain(value) for name, value in self._parameters().items()}
+        return {name: as_python(value) for name, value in self._parameters().items()}
 
     def _check_parameters(self) -> None:
         check_whole("n_clusters", self.n_clusters, 1)
@@ -70,11 +70,11 @@ class MethodEstimator(FairClusterer):
         if note:
             warnings.warn(note, ConvergenceWarning, stacklevel=3)
         self._groups, self._saved = groups, None
-        counts_clusterlets = issubclass(method, methods.Matcher)  # for a matcher, n_clusters is the number of clusterlets
-        if self.n_clusters_ < self.n_clusters and not counts_clusterlets:
+        is_matcher = issubclass(method, methods.Matcher)  # then n_clusters is the number of clusterlets
+        if self.n_clusters_ < self.n_clusters and not is_matcher:
             warnings.warn(
-                f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
-                "instances have too few distinct values, or the method makes no more of them.",
+                f"{type(self).__name__} found {self.n_clusters_} clusters instead of n_clusters={self.n_clusters}: the "
+                "instances have too few distinct values, or the method makes fewer clusters.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -86,8 +86,8 @@ class MethodEstimator(FairClusterer):
             raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
         if method.most_groups is not None and n_groups > method.most_groups:
             raise InvalidInput(
-                f"sensitive_features has {n_groups} groups, and {method.name} handles {method.most_groups}: join some of them, "
-                "or take a method for any number of groups."
+                f"sensitive_features has {n_groups} groups, and {method.name} handles {method.most_groups}: merge some, "
+                "or use a method for any number of groups."
             )
         unsupported = method().unsupported(len(X), n_groups)
         if unsupported:
@@ -101,12 +101,12 @@ class MethodEstimator(FairClusterer):
         for name, value in fit_attributes.items():
             if name.endswith("_") and name != "cluster_centers_":
                 setattr(self, name, value)
-        is_crisp = clustering.ndim == 1
-        self.memberships_ = memberships_of_labels(clustering) if is_crisp else csr_array(clustering)
+        are_labels = clustering.ndim == 1
+        self.memberships_ = memberships_of_labels(clustering) if are_labels else csr_array(clustering)
         self.n_clusters_ = self.memberships_.shape[1]
         centres = fit_attributes.get("cluster_centers_", {}).get(self.output)
         self.cluster_centers_ = cluster_means(X, self.memberships_) if centres is None else centres
-        self.labels_ = clustering if is_crisp else nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
+        self.labels_ = clustering if are_labels else nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
 
     def predict(self, X):
         """Cluster of each instance: the one with the nearest centre. The result need not be fair.
@@ -187,7 +187,7 @@ class AssigningMethod(NamedMethod):
     _saved: SavedClustering | None
 
     def saved(self) -> SavedClustering:
-        """The clustering with all that :meth:`assign` needs.
+        """The clustering with everything that :meth:`assign` needs.
 
         ``saved().save(path)`` writes it as JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
         """
@@ -243,7 +243,7 @@ Parameters
 
 Attributes
 ----------
-{{attributes}}{own_attributes}
+{{attributes}}{extra_attributes}
 
 Notes
 -----
@@ -269,7 +269,7 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     base = getattr(method, "Estimator", None)
     docstring = _DOCSTRING_TEMPLATE.format(
         summary=method.summary(),
-        own_attributes=f"\n{section(base, 'Attributes')}" if base else "",
+        extra_attributes=f"\n{section(base, 'Attributes')}" if base else "",
         notes=f"{textwrap.fill(method.citation, 110)}.\n{details}".strip(),
         module=module,
         name=method.__name__,
@@ -278,12 +278,12 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     bases = (*((base,) if base else ()), AssigningMethod if can_assign else NamedMethod)
     name_conflicts = [name for name in method.parameters if any(hasattr(parent, name) for parent in bases)]
     if name_conflicts:
-        raise TypeError(f"{method.name}: its estimator has an attribute {name_conflicts[0]!r} already; rename the parameter.")
+        raise TypeError(f"{method.name}: its estimator already has an attribute {name_conflicts[0]!r}; rename the parameter.")
     if method.takes_any_parameter():  # the estimator could not list such parameters
         raise TypeError(f"{method.name}: fit must name all of its parameters, because its estimator does.")
     estimator = type(method.__name__, bases, {"__doc__": docstring, "__module__": module, "_name": method.name})
-    parameters: dict[str, Documented] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
-    parameters |= {name: documented(parameter) for name, parameter in method.parameters.items()}
+    parameters: dict[str, Description] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
+    parameters |= {name: describe(parameter) for name, parameter in method.parameters.items()}
     if method.outputs:
         annotation = methods.Choice(method.outputs).annotation
         parameters["output"] = method.outputs[0], annotation, "Which of its clusterings to keep."

@@ -28,7 +28,7 @@ _MARKERS = "o^sDvP*X"
 _MAX_POINTS = 4_000  # more instances would only cover each other
 _MAX_NUMBERED = 40  # clusters that get a number
 _NUMBER_SIZE = np.array([0.05, 0.05])  # width and height of a cluster's number, as fractions of the plot's
-LISTED = 18  # most groups for which there is a legend
+MAX_GROUPS_IN_LEGEND = 18  # with more groups, there is no legend
 _MORE_IS_BETTER = {score.name for score in SCORES if score.better == "higher"}
 
 
@@ -56,7 +56,7 @@ def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
     composition = composition_of(clustering, sensitive_features)
     ax = _axes(ax)
     draw_composition(ax, composition)
-    if len(composition.names) <= LISTED:
+    if len(composition.names) <= MAX_GROUPS_IN_LEGEND:
         legend = ax.legend(
             ax.containers[-len(composition.names) :], composition.names, loc="upper left", bbox_to_anchor=(1, 1), frameon=False
         )
@@ -139,7 +139,7 @@ def _score_of(name: str, report: Mapping[str, Any], score: str) -> float:
     if not isinstance(report.get(score), int | float | np.number):
         raise InvalidInput(f"the report of {name!r} has no score {score!r}; its scores are {', '.join(report)}.")
     if np.isnan(report[score]):
-        raise InvalidInput(f"{score} is not defined for {name!r}: leave it out, or plot another score.")
+        raise InvalidInput(f"{score} is not defined for {name!r}: leave out this clustering, or plot another score.")
     return float(report[score])
 
 
@@ -178,10 +178,10 @@ def draw_composition(axes: Axes, composition: Composition) -> None:
     for edge in left_edges[0, 1:]:
         axes.axvline(edge, color="black", linewidth=1, path_effects=[withStroke(linewidth=2, foreground="white")])
     step = ceil(len(sizes) / _MAX_NUMBERED)
-    numbered_rows = range(0, len(sizes), step)
-    row_names = [f"{composition.clusters[row]}  (n = {sizes[row]:,})" for row in numbered_rows]
-    axes.set_yticks([positions[0], *(positions[1:][::step])], ["whole table", *row_names], fontsize=8)
-    note = "" if n_groups <= LISTED else f"\n({n_groups} groups, from left to right in the order of their names)"
+    named_clusters = range(0, len(sizes), step)
+    names = [f"{composition.clusters[index]}  (n = {sizes[index]:,})" for index in named_clusters]
+    axes.set_yticks([positions[0], *(positions[1:][::step])], ["whole table", *names], fontsize=8)
+    note = "" if n_groups <= MAX_GROUPS_IN_LEGEND else f"\n({n_groups} groups, from left to right in the order of their names)"
     axes.set(title=f"Composition of each cluster{note}", ylabel="cluster")
     axes.set(xlim=(0, 1), ylim=(positions[-1] + 0.6, positions[0] - 0.6))
     axes.xaxis.set_major_formatter(PercentFormatter(1))
@@ -222,7 +222,7 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
         )
     notes = [f"{_MAX_POINTS:,} of {len(X):,} rows"] if len(X) > _MAX_POINTS else []
     notes += [f"the {_MAX_NUMBERED} largest have numbers"] if len(clusters) > _MAX_NUMBERED else []
-    axes.set_title("Clusters on the two principal components" + (f"\n({', '.join(notes)})" if notes else ""))
+    axes.set_title("Clusters on the first two principal components" + (f"\n({', '.join(notes)})" if notes else ""))
     axes.set_xlabel(f"first component ({variance_shares[0]:.0%} of the variance)")
     axes.set_ylabel(f"second component ({variance_shares[1]:.0%})")
     axes.spines[["top", "right"]].set_visible(False)
@@ -236,8 +236,8 @@ def _place_numbers(centres: np.ndarray, size: np.ndarray) -> np.ndarray:
     positions = np.empty((0, 2))
     for centre in centres:
         candidates = centre + nearest_first
-        touching = 0.99 * size  # numbers at this distance may touch
-        is_free = (np.abs(candidates[:, None] - positions) > touching).any(axis=2).all(axis=1)
+        min_distance = 0.99 * size  # numbers may touch
+        is_free = (np.abs(candidates[:, None] - positions) > min_distance).any(axis=2).all(axis=1)
         positions = np.vstack([positions, candidates[is_free.argmax()]])
     return positions
 

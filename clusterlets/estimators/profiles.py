@@ -14,8 +14,8 @@ from clusterlets.extras import optional
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Least difference, in standard deviations of the table, between a cluster's mean and the table's if a feature stands out.
-STANDS_OUT = 0.3
+#: A feature stands out if a cluster's mean differs from the table's by at least this many standard deviations of the table.
+MIN_DIFFERENCE = 0.3
 _N_SHOWN = 3  # features that stand out, and typical rows, per cluster
 
 
@@ -47,7 +47,7 @@ class Profiles:
         """
         names = [f"feature {index}" for index in range(X.shape[1])] if names is None else [str(name) for name in names]
         if len(names) != X.shape[1]:
-            raise InvalidInput(f"There are {len(names)} names of features, and X has {X.shape[1]}.")
+            raise InvalidInput(f"There are {len(names)} feature names, but X has {X.shape[1]} features.")
         means, spreads = (np.array([stat(X[rows], axis=0) for rows in members_of(memberships)]) for stat in (np.mean, np.std))
         return cls(names, means, spreads, X.mean(axis=0), X.std(axis=0))
 
@@ -64,7 +64,7 @@ class Profiles:
         parts = [
             f"{self.names[feature]} {self.means[cluster, feature]:.4g} +- {self.spreads[cluster, feature]:.3g} "
             f"(table {self.table_means[feature]:.4g} +- {self.table_spreads[feature]:.3g})"
-            for feature in features[differences[features] >= STANDS_OUT]
+            for feature in features[differences[features] >= MIN_DIFFERENCE]
         ]
         return "; ".join(parts) or "no feature stands out"
 

@@ -15,7 +15,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pi
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, naming_text
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, text_as_invalid_input
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.estimators.profiles import Profiles
 from clusterlets.extras import optional
@@ -66,7 +66,7 @@ class FairnessReport(dict[str, Any]):
     composition : Composition
         Number of instances of each group in each cluster.
     deviations : float array (C,)
-        Deviation of each cluster, of the kind that the report was asked for.
+        Deviation of each cluster, of the requested kind.
     profiles : Profiles or None
         Features of each cluster, compared with the whole table.
     """
@@ -100,9 +100,9 @@ class FairnessReport(dict[str, Any]):
     def clusters(self) -> "pd.DataFrame":
         """One row per cluster, by its label or index.
 
-        ``size`` is the number of instances. ``furthest_off`` is the group whose share differs most from its share in the table,
-        and ``excess`` is that difference. A column ``share of <name>`` for each group follows. Raises MissingExtra if pandas is
-        not installed.
+        ``size`` is the number of instances; ``deviation`` is of the report's kind. ``furthest_off`` is the group whose share
+        differs most from its share in the table, and ``excess`` is that difference. A column ``share of <name>`` for each group
+        follows. Raises MissingExtra if pandas is not installed.
         """
         with optional():
             import pandas as pd
@@ -151,10 +151,10 @@ def fairness_report(
     silhouette : bool
         Whether to compute the silhouettes, which take long on large tables. Otherwise they are NaN.
     reference_cost : float or None
-        Sum of squared errors by which the price of fairness divides. By default, it is the least cost of 50 starts of plain
-        k-means with as many clusters (:func:`clusterlets.algorithms.plain_costs.least_plain_cost`).
+        The price of fairness is the cost divided by this sum of squared errors. By default, it is the least cost of 50 starts
+        of plain k-means with as many clusters (:func:`clusterlets.algorithms.plain_costs.least_plain_cost`).
     random_state : int, Generator, RandomState or None
-        Source of randomness for the samples by which cohesion and silhouettes of large tables are estimated.
+        Source of randomness for the samples from which cohesion and silhouettes of large tables are estimated.
 
     Returns
     -------
@@ -175,9 +175,9 @@ def fairness_report(
     If clusters overlap, the social, k-median and k-center costs and the silhouettes count each instance only in the cluster
     that ``labels_`` of the estimators would name: the one with the nearest centre. The centres are the means of all members.
 
-    Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``). This takes O(n^2 d) time (if clusters are disjoint,
-    only for the pairs inside clusters), and O(n d + G^2) memory if instances are in G different combinations of clusters. For
-    more instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds.
+    Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``). This takes O(n^2 d) time, or less if clusters are
+    disjoint, because only pairs inside clusters count. It takes O(n d + G^2) memory for G different combinations of
+    clusters. For more instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds.
 
     Silhouettes are exact up to 10,000 instances (``row_samples.EXACT_ROWS``). For more, they are computed for a sample of
     m = 2,000 rows against all others, in O(m n d) time.
@@ -188,12 +188,12 @@ def fairness_report(
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
     feature_names = list(X.columns) if hasattr(X, "columns") else None
-    with naming_text(X):
+    with text_as_invalid_input(X):
         X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     _check_options(deviation, reference_cost)
     if memberships.shape[0] != len(X):
-        raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
+        raise InvalidInput(f"The clustering has {memberships.shape[0]} instances, but X has {len(X)}.")
     groups, classes = encode(sensitive_features, len(X))
     group_values, rng = _values(classes), generator(random_state)
     pieces_of_rows, pieces = _pieces(X, memberships, groups, group_values, deviation, rng if cohesion else None)
@@ -201,8 +201,8 @@ def fairness_report(
     if cohesion and pieces.sums.ndim == 2:
         scores["cohesion_error"] = 0.0
     centres = cluster_centres(pieces.membership, pieces.counts.sum(axis=1), pieces.centroids)
-    own_clusters = labels_of_pieces(X, pieces_of_rows, pieces.membership, centres)
-    clustered_rows = Instances(X, groups, own_clusters, centres, *_silhouettes(X, own_clusters, rng if silhouette else None))
+    labels = labels_of_pieces(X, pieces_of_rows, pieces.membership, centres)
+    clustered_rows = Instances(X, groups, labels, centres, *_silhouettes(X, labels, rng if silhouette else None))
     silhouettes = {group_values[code]: mean for code, mean in instances.silhouette_of_groups(clustered_rows).items()}
     scores |= evaluate(SCORES, clustered_rows) | {"silhouette_of_groups": silhouettes}
     scores |= evaluate(SCORES, _price_inputs(X, scores, reference_cost))
@@ -257,7 +257,7 @@ def _silhouettes(X, labels, rng: np.random.Generator | None) -> tuple[np.ndarray
 
 
 def _distance_sums(X, pieces_of_rows, membership, rng) -> np.ndarray:
-    """Sums of distances between pieces (G, G). Only the diagonal if clusters are disjoint; 16 estimates if rows are many."""
+    """Sums of distances between pieces (G, G). Only the diagonal if clusters are disjoint; estimates for many rows."""
     n_pieces = membership.shape[1]
     if len(X) > geometry.EXACT_LIMIT:
         return geometry.sampled_sums(X, pieces_of_rows, n_pieces, rng.permutation(len(X)))
@@ -314,8 +314,8 @@ def _disjoint_pieces(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
     Instances form a piece if they are in the same clusters.
     """
     n_clusters_of_row = np.diff(memberships.indptr)
-    most_clusters = n_clusters_of_row.max()
-    clusters = np.full((len(n_clusters_of_row), most_clusters), -1)
-    clusters[np.arange(most_clusters) < n_clusters_of_row[:, None]] = memberships.indices
+    max_clusters = n_clusters_of_row.max()
+    clusters = np.full((len(n_clusters_of_row), max_clusters), -1)
+    clusters[np.arange(max_clusters) < n_clusters_of_row[:, None]] = memberships.indices
     _, first_rows, pieces = np.unique(clusters, axis=0, return_index=True, return_inverse=True)
     return pieces.reshape(-1), memberships[first_rows].toarray().T

@@ -16,7 +16,7 @@ from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, naming_text
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, text_as_invalid_input
 from clusterlets.storage import write_json
 from clusterlets.text import first_of
 
@@ -154,7 +154,7 @@ class SavedClustering:
             if missing:
                 raise InvalidInput(f"X has no column {missing[0]!r}; the clustering has {', '.join(self.feature_names)}.")
             X = X[self.feature_names]
-        with naming_text(X):
+        with text_as_invalid_input(X):
             X = np.ascontiguousarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != self.centres.shape[1]:
             raise InvalidInput(f"X must have {self.centres.shape[1]} columns, as in fit.")

@@ -16,7 +16,7 @@ from clusterlets.estimators.report import fairness_report
 
 
 class ClusterScorer:
-    """Score the clusters that an estimator makes of ``X``; greater is better.
+    """Score the clusters that an estimator finds in ``X``; greater is better.
 
     The scorer does not call ``predict``, which takes no sensitive features and so cannot assign rows fairly. Instead, it fits
     a clone of the estimator to the rows to score. In a pipeline, the fitted transformers prepare ``X``, and only the last step

@@ -10,22 +10,22 @@ from clusterlets import methods
 from clusterlets.estimators.base import FairClusterer
 
 #: Description of an estimator's parameter: its default, its type as a stub file writes it, and its meaning.
-Documented = tuple[Any, str, str]
+Description = tuple[Any, str, str]
 
-RANDOM_STATE: Documented = (
+RANDOM_STATE: Description = (
     None,
     "int | np.random.Generator | np.random.RandomState | None",
     "Source of all randomness; an int gives the same result at each fit, None a different one.",
 )
 
 
-def documented(parameter: methods.Parameter) -> Documented:
+def describe(parameter: methods.Parameter) -> Description:
     """Describe a method's parameter as a parameter of its estimator."""
     allowed = "" if isinstance(parameter, methods.Choice) else f" {parameter.allowed[0].upper()}{parameter.allowed[1:]}."
     return parameter.default, parameter.annotation, parameter.meaning + allowed
 
 
-def set_parameters(estimator: type, parameters: Mapping[str, Documented]) -> None:
+def set_parameters(estimator: type, parameters: Mapping[str, Description]) -> None:
     """Give an estimator an ``__init__`` with these parameters, and list them in its docstring in place of ``{parameters}``.
 
     All parameters but the first are keyword-only.
@@ -58,7 +58,7 @@ def with_common_attributes(estimator: type) -> type:
     return estimator
 
 
-def _parameter_lines(parameter: tuple[str, Documented]) -> str:
+def _parameter_lines(parameter: tuple[str, Description]) -> str:
     name, (default, annotation, meaning) = parameter
     type_text = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation).replace("np.random.", "").replace(" | ", " or ")
     default_text = f'"{default}"' if isinstance(default, str) else repr(default)

@@ -26,18 +26,18 @@ LIMIT_EXCEEDED = (TIMEOUT, OUT_OF_MEMORY)
 NEVER_FITTED = (INFEASIBLE, UNSUPPORTED)
 
 #: For each key, arrays by name.
-Keyed = dict[str, dict[str, np.ndarray]]
+ArraysByKey = dict[str, dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
 class SeedBlock:
-    """The content of a file.
+    """The results of a step for one block of seeds, as one file holds them.
 
     ``values`` holds arrays by key and name. ``status`` and ``note`` say why the whole block has no result, if it has none.
     ``failures`` holds the status and note of each seed that has no result or a result with a note.
     """
 
-    values: Keyed
+    values: ArraysByKey
     status: str = OK
     note: str = ""
     failures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class SeedBlock:
         """Read a file that :meth:`save` wrote. A damaged file is removed, and the error names it."""
         arrays = load_arrays(path)
         status, note, failures = json.loads(str(arrays.pop("status")))
-        values: Keyed = {str(key): {} for key in arrays.pop("keys")}
+        values: ArraysByKey = {str(key): {} for key in arrays.pop("keys")}
         for full_name, array in arrays.items():
             name, key = full_name.split("/", 1)
             values[key][name] = array

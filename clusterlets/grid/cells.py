@@ -20,7 +20,8 @@ from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.parameters import canonical_value
 
-# Each step has a number, which selects its random stream. These are the steps that all methods share; a fit has its method's.
+# Each step has a number, which selects its random stream. All methods share these steps; a fit has its method's number.
+# The matchers' number is also 2, but only the sample has k = 0.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
 # Characters that need no escape in file names. The underscore needs one, because it separates parameters.
@@ -30,7 +31,7 @@ _UNESCAPED = frozenset(string.ascii_letters + string.digits + ".+-")
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _MAX_DIGITS = 300  # about as many as in the largest float; Python refuses to convert more than 4,300
 _DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
-# Words that YAML may read as another number, a truth value or a date.
+# Text that YAML may read as another number, a truth value or a date.
 _DIFFERENT_IN_YAML = re.compile(
     r"[+-]?(?:0b[01_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*(?::[0-5]?[0-9])*(?:\.[0-9_]*)?(?:[eE][+-][0-9]+)?|\.(?:inf|Inf|INF))"
     r"|\.[0-9_]+(?:[eE][+-][0-9]+)?|\.(?:nan|NaN|NAN)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
@@ -42,7 +43,7 @@ _KEYWORDS = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 
-_SPELLING_ADVICE = "write numbers in digits, as 100000 or 1.0e+5, truth as true or false, and other texts in quotes"
+_SPELLING_ADVICE = "write numbers like 100000 or 1.0e+5, booleans as true or false, and text in quotes"
 
 Value = int | float | str | bool | None
 
@@ -79,8 +80,8 @@ def cells(config: Mapping) -> Iterator[Cell]:
 def number_of_cells(config: Mapping) -> int:
     """An upper bound on the cells of the configured grid and its variants, computed without listing them."""
     n_blocks = -(-config["seeds"]["count"] // config["seeds"]["block"])  # rounded up
-    n_points = sum(math.prod(map(len, grid["parameters"].values())) for grid in config["grids"].values())
-    return len(config["datasets"]) * n_points * len(config["k"]) * n_blocks * (1 + len(config["variants"]))
+    n_combinations = sum(math.prod(map(len, grid["parameters"].values())) for grid in config["grids"].values())
+    return len(config["datasets"]) * n_combinations * len(config["k"]) * n_blocks * (1 + len(config["variants"]))
 
 
 def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
@@ -88,10 +89,10 @@ def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
     grids = config["grids"]
     matchers = [method for method in config["methods"] if grids[method]["needs"]]
     for method, k in itertools.product(matchers, config["k"]):
-        yield from ((method, k, point) for point in combinations(grids[method]["parameters"]))
+        yield from ((method, k, combination) for combination in combinations(grids[method]["parameters"]))
     for k, method in itertools.product(config["k"], config["methods"]):
         if method not in matchers:
-            yield from ((method, k, point) for point in combinations(grids[method]["parameters"]))
+            yield from ((method, k, combination) for combination in combinations(grids[method]["parameters"]))
 
 
 def combinations(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
@@ -114,7 +115,7 @@ def format_parameters(parameters: Mapping[str, Value]) -> str:
 
 
 def format_nested(parameters: Mapping[str, Any]) -> str:
-    """Write parameters as :func:`format_parameters` does, and those that are mappings as JSON."""
+    """Write parameters as :func:`format_parameters` does, but mappings as JSON."""
     simple_values = {name: value for name, value in parameters.items() if not isinstance(value, Mapping)}
     mappings = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if isinstance(value, Mapping)]
     return ",".join([*filter(None, [format_parameters(simple_values)]), *mappings])
@@ -144,9 +145,9 @@ def as_text(value: Value) -> str:
     return escaped if _is_read_as_text(escaped) else f"%{ord(escaped[0]):02X}{escaped[1:]}"
 
 
-def _is_read_as_text(word: str) -> bool:
+def _is_read_as_text(text: str) -> bool:
     try:
-        return isinstance(parse_word(word), str)
+        return isinstance(parse_unquoted(text), str)
     except ClusterletsError:
         return False
 
@@ -158,30 +159,30 @@ def parse_value(text: str) -> Value:
         return text[1:-1]
     if "%" in text:
         return "" if text == "%" else unquote(text)
-    return parse_word(text)
+    return parse_unquoted(text)
 
 
-def parse_word(word: str) -> Value:
-    """Parse a word without quotes, by the same rules in configurations and on command lines.
+def parse_unquoted(text: str) -> Value:
+    """Parse a value without quotes, by the same rules in configurations and on command lines.
 
     Raises
     ------
     ClusterletsError
-        If people and YAML may read the word differently, such as 010, 1_0, 1e5 or no, or if the number is too large.
+        If people and YAML may read the value differently, such as 010, 1_0, 1e5 or no, or if the number is too large.
     """
-    if word in _KEYWORDS:
-        return _KEYWORDS[word]
-    if _WHOLE.fullmatch(word):
-        if len(word) > _MAX_DIGITS:
-            raise ClusterletsError(f"{word[:60]}...: a whole number may have {_MAX_DIGITS} digits at most.")
-        return int(word)
-    if not _DECIMAL.fullmatch(word):
-        if _DIFFERENT_IN_YAML.fullmatch(word) or not math.isnan(number(word)):
-            raise ClusterletsError(f"{word[:60]} can be misread; {_SPELLING_ADVICE}.")
-        return word
-    value = float(word)
+    if text in _KEYWORDS:
+        return _KEYWORDS[text]
+    if _WHOLE.fullmatch(text):
+        if len(text) > _MAX_DIGITS:
+            raise ClusterletsError(f"{text[:60]}...: a whole number may have at most {_MAX_DIGITS} digits.")
+        return int(text)
+    if not _DECIMAL.fullmatch(text):
+        if _DIFFERENT_IN_YAML.fullmatch(text) or not math.isnan(number(text)):
+            raise ClusterletsError(f"{text[:60]} can be misread; {_SPELLING_ADVICE}.")
+        return text
+    value = float(text)
     if math.isinf(value):
-        raise ClusterletsError(f"{word[:60]} is no finite number.")
+        raise ClusterletsError(f"{text[:60]} is not a finite number.")
     return canonical_value(value)
 
 
@@ -207,7 +208,7 @@ def sample_stream(base_seed: int, dataset: str) -> np.random.Generator:
 def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int, start: int = 0) -> np.random.Generator:
     """The generator of one step for one seed. ``step`` is the number of a shared step, or of a method.
 
-    Each further ``start`` of a run has its own generator. Generators do not depend on a method's parameters, so that all
+    Each ``start`` of a run has its own generator. Generators do not depend on a method's parameters, so that all
     matchers get the same clusterlets.
     """
     dataset_number = zlib.crc32(dataset.encode())  # not hash(), which differs between Python processes

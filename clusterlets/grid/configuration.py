@@ -86,23 +86,23 @@ def _parse_json(text: str) -> dict | None:
 
 
 def check_spelling(path: str | Path) -> None:
-    """Refuse a YAML file with a word that :func:`clusterlets.grid.cells.parse_word` refuses, such as ``1_0`` for 10."""
+    """Refuse a YAML file with a value that :func:`clusterlets.grid.cells.parse_unquoted` refuses, such as ``1_0`` for 10."""
     text = Path(path).read_text(encoding="utf-8")
     if _parse_json(text) is not None:
         return
     faults = []
     for event in yaml.parse(text, yaml.SafeLoader):
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
-            check = functools.partial(cells.parse_word, event.value)
+            check = functools.partial(cells.parse_unquoted, event.value)
             faults += _collect_faults(check, f"{path}, line {event.start_mark.line + 1}: ")
     _refuse(faults)
 
 
-def check_words(arguments: Iterable[str]) -> None:
-    """Refuse the same words in the arguments of ``--config KEY=VALUE``, which Snakemake would read by Python's rules."""
+def check_config_options(arguments: Iterable[str]) -> None:
+    """Like :func:`check_spelling`, for arguments of ``--config KEY=VALUE``, which Snakemake would read by Python's rules."""
     faults = []
     for argument in arguments:
-        faults += _collect_faults(functools.partial(cells.parse_word, argument.partition("=")[2]), f"--config {argument}: ")
+        faults += _collect_faults(functools.partial(cells.parse_unquoted, argument.partition("=")[2]), f"--config {argument}: ")
     _refuse(faults)
 
 
@@ -111,9 +111,9 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
 
     The result has these keys besides the configuration's own:
 
-    - ``datasets``: the ids of the tables, without the excluded ones; paths and rows contain them
+    - ``datasets``: the ids of the tables, without the excluded ones, as in paths and rows
     - ``tables``: the settings of each table, by id
-    - ``exclude``: the names that exclude a dataset
+    - ``exclude``: the names in ``exclude`` that match a dataset
     - ``methods``: the names of the methods
     - ``grids``: for each method its source, names in results, label, role and citation, what it ``needs`` besides the table,
       the ``settings`` that it takes from keys of the configuration, its ``starts``, and the values of its other ``parameters``
@@ -160,7 +160,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         "grids": grids,
     }
     _refuse(_too_many_cells(checked))
-    _refuse(_point_faults(checked))
+    _refuse(_combination_faults(checked))
     return checked
 
 
@@ -214,7 +214,8 @@ def _results_faults(results: str) -> list[str]:
             top = folder.relative_to(base).parts[0]
             if top in (SOURCES if base == _CHECKOUT else _IN_USE):
                 return [f"results: {top} holds other files; name a folder like results/mine"]
-        ancestor = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # False if the name is too long
+        # os.path, because Path.exists raises an error if a name is too long.
+        ancestor = next(path for path in (folder, *folder.parents) if os.path.exists(path))
         if not ancestor.is_dir():
             return [f"results: {ancestor} is a file; name a folder"]
     return []
@@ -268,7 +269,7 @@ def _table_faults(table: Mapping) -> list[str]:
         faults.append(f"{name}: 'duplicates' is for the benchmark's datasets; leave the rows out of {table['path']} yourself")
     if table["features"] != user_table.NUMERIC:
         overlap = [column for column in table["features"] if column in table["sensitive"]]
-        faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in overlap]
+        faults += [f"{name}: {column!r} cannot be both sensitive and a feature" for column in overlap]
     faults += _collect_faults(lambda: user_table.check_file(Path(table["path"])), f"{name}: ")
     faults += _collect_faults(lambda: user_table.check_separator(table["separator"]), f"{name}: ")
     return faults + _id_faults(table)
@@ -283,7 +284,7 @@ def _dataset_faults(table: Mapping) -> list[str]:
         return [f"{unknown[0]}; a table of your own needs a 'path'"]
     if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
         return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
-    if table["sensitive"] != [CLASS]:  # the check loads the dataset's module, so it is omitted where it cannot fail
+    if table["sensitive"] != [CLASS]:  # the class needs no check, which would load the dataset's module
         return _collect_faults(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
     return _id_faults(table)
 
@@ -293,9 +294,9 @@ def _id_faults(table: Mapping) -> list[str]:
     name, table_id = table["name"], table["id"]
     if len(table_id) > _LONGEST_ID:
         problem = f"the id {table_id[:30]!r}... has {len(table_id):,} characters"
-        return [f"{name[:60]}: {problem}; give the entry an 'id' of {_LONGEST_ID} at most"]
+        return [f"{name[:60]}: {problem}; give the entry an 'id' of at most {_LONGEST_ID}"]
     if table_id in dataset_names() and (table_id != name or _id_suffix(table)):
-        return [f"{name}: the id {table_id!r} stands for a dataset as it is by default; choose another"]
+        return [f"{name}: the id {table_id!r} belongs to a dataset with its default settings; choose another"]
     return []
 
 
@@ -315,7 +316,7 @@ def _repetition_faults(ids: list[str], remedy: str) -> list[str]:
 def _variants_without_effect(config: Mapping) -> list[str]:
     """Faults of variants that change nothing. Their results would suggest that a choice has no effect."""
     return [
-        f"variants.{name}.{key}: it is {value} already; a variant changes a setting"
+        f"variants.{name}.{key}: it is already {value} in the grid; a variant must change a setting"
         for name, changes in config["variants"].items()
         for key, value in changes.items()
         if config[key] == value
@@ -379,14 +380,14 @@ def _method_settings(method: type[Method], name: str, entry: Mapping, config: Ma
     }
 
 
-def _point_faults(config: Mapping) -> list[str]:
-    """What the methods report against single combinations of k and parameters."""
+def _combination_faults(config: Mapping) -> list[str]:
+    """Faults that the methods report for single combinations of k and parameters."""
     faults = [
         f"methods: {name}: {fault}"
         for name, grid in config["grids"].items()
         for k in config["k"]
-        for point in combinations(grid["parameters"])
-        for fault in load({"name": name, **grid})().faults(k, **point)
+        for combination in combinations(grid["parameters"])
+        for fault in load({"name": name, **grid})().faults(k, **combination)
     ]
     return list(dict.fromkeys(faults))
 
@@ -395,13 +396,13 @@ def _too_many_cells(config: Mapping) -> list[str]:
     n_cells = cells.number_of_cells(config)
     if n_cells <= _MAX_CELLS:
         return []
-    return [f"the grid has {n_cells:,} cells, more than {_MAX_CELLS:,}; take larger blocks of seeds, or fewer values"]
+    return [f"the grid has {n_cells:,} cells, more than {_MAX_CELLS:,}; use larger blocks of seeds, or fewer values"]
 
 
 def set_mirror(config: Mapping) -> None:
     """Pass the configured mirror to the jobs as ``CLUSTERLETS_MIRROR``, unless this variable is already set.
 
-    An environment variable is no parameter of a rule, so another mirror reruns no job.
+    An environment variable is not a parameter of a rule, so another mirror does not rerun jobs.
     """
     if config["mirror"]:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))

@@ -14,7 +14,7 @@ _VERDICTS = {True: "yes", False: "no", None: "not known"}
 
 
 def row(dataset: str, description: Mapping) -> dict[str, str]:
-    """The row of a dataset, from its description in ``sources.yaml`` or by its preparation. Unknown values stay empty."""
+    """The row of a dataset, from its description in ``sources.yaml`` or from its preparation. Unknown values stay empty."""
     groups = description.get("groups") or {}
     return {
         "dataset": dataset,

@@ -24,10 +24,10 @@ _START_SECONDS = 0.14  # to start a job that loads only NumPy
 _NUMBA_SECONDS = 0.6  # to start a job that loads Numba
 _SUMMARY_SECONDS = 40.0  # for all tables, figures and pages of the report
 
-_CELL_BYTES = 8_000  # on disk, for a cell with its log
-_FLOAT_BYTES = 8  # per number
-_BASE_BYTES = 180_000_000  # of memory, for a job that loads Numba
-_N_COPIES = 4  # of the instances and distance sums, held by a job at its peak
+_CELL_BYTES = 8_000  # disk space of a cell with its log
+_FLOAT_BYTES = 8
+_BASE_BYTES = 180_000_000  # memory of a job that loads Numba
+_N_COPIES = 4  # copies of the instances and distance sums that a job holds at its peak
 
 
 @dataclass(frozen=True)
@@ -55,28 +55,28 @@ def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: 
         n_floats = n_clusterlets * (n_clusterlets + n_sampled + features) + n_clusterings * k**2
         disk += n_seeds * (label_bytes * (1 + n_clusterings) + _FLOAT_BYTES * n_floats)
         max_sums_per_job = max(max_sums_per_job, block_size * n_clusterlets * max(n_clusterlets, n_sampled))
-    seconds = sum(seconds for _, seconds in dataset_steps(rows, features, config, len(group_counts)).values())
+    seconds = sum(seconds for _, seconds in rule_costs(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
         variant_cost = _variant_cost(rows, features, group_counts, config, variant)
         seconds, disk = seconds + variant_cost.seconds, disk + variant_cost.disk
     return Cost(seconds, disk, _BASE_BYTES + _N_COPIES * _FLOAT_BYTES * (rows * features + max_sums_per_job))
 
 
-def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
+def rule_costs(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
     """For each rule of the workflow, the number of its jobs on one dataset and their total CPU seconds."""
     n_seeds, grids = config["seeds"]["count"], config["grids"]
     n_jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
     n_runs = len(config["k"]) * n_seeds
     needs = {need for grid in grids.values() for need in grid["needs"]}
-    steps = {"prepare_dataset": (1, _START_SECONDS), "measure_geometry": (1, _START_SECONDS)}
+    costs = {"prepare_dataset": (1, _START_SECONDS), "measure_geometry": (1, _START_SECONDS)}
     kmeans = methods.get("k-means")()
     kmeans_seconds = sum(kmeans.seconds(rows, features, k) for k in config["k"]) * number_of_starts(rows)
-    steps["measure_plain_cost"] = (len(config["k"]), len(config["k"]) * _NUMBA_SECONDS + kmeans_seconds)
+    costs["measure_plain_cost"] = (len(config["k"]), len(config["k"]) * _NUMBA_SECONDS + kmeans_seconds)
     if "clusterlets" in needs:
-        steps["extract_clusterlets"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * rows * _KMEANS_SECONDS)
-        steps["sum_distances"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * _sum_seconds(rows, 1))
+        costs["extract_clusterlets"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * rows * _KMEANS_SECONDS)
+        costs["sum_distances"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * _sum_seconds(rows, 1))
     if "partitions" in needs:
-        steps["sample_partitions"] = (n_jobs, n_jobs * _START_SECONDS + n_runs * config["sample_size"] * _PARTITION_SECONDS)
+        costs["sample_partitions"] = (n_jobs, n_jobs * _START_SECONDS + n_runs * config["sample_size"] * _PARTITION_SECONDS)
     for cell in cells({**config, "datasets": [""]}):
         grid = grids[cell.method]
         cell_seconds = {"score_method": _START_SECONDS}
@@ -84,10 +84,10 @@ def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) 
             cell_seconds["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORE_SECONDS
         else:
             cell_seconds["fit_method"] = _NUMBA_SECONDS + _fit_seconds(cell, grid, rows, features, n_groups, config["limits"])
-        for step, seconds in cell_seconds.items():
-            count, total = steps.get(step, (0, 0.0))
-            steps[step] = (count + 1, total + seconds)
-    return steps
+        for rule, seconds in cell_seconds.items():
+            count, total = costs.get(rule, (0, 0.0))
+            costs[rule] = (count + 1, total + seconds)
+    return costs
 
 
 def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:

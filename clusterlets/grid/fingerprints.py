@@ -1,10 +1,10 @@
 """Fingerprints of what a step's result depends on besides its input files: the step's code and the numeric libraries.
 
 Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has the fingerprint of
-its step as a parameter. It covers all modules of this package that the step imports, directly or not, and the locked versions
-of the numeric libraries.
+its step as a parameter. A fingerprint covers all modules of this package that the step imports, directly or not, and the
+locked versions of the numeric libraries.
 
-Of a Python file, only the syntax tree counts, without docstrings and ``__version__``. A module that changes no result declares
+Only the syntax tree of a Python file counts, without docstrings and ``__version__``. A module that changes no result declares
 ``IN_FINGERPRINTS = False`` and does not count. Every file is read once per process.
 """
 
@@ -28,22 +28,22 @@ def fingerprint(
     libraries: dict[str, str] | None = None,
     files: Iterable[str] = (),
     user_files: Iterable[str] = (),
-    further_parts: Iterable[str] = (),
+    other_parts: Iterable[str] = (),
 ) -> str:
     """A hash of all parts in 16 hexadecimal digits, followed by the parts, so that :func:`changed_parts` can name them.
 
-    A part is a file with a hash of its content, a library with its version, or one of ``further_parts``.
+    A part is a file with a hash of its content, a library with its version, or one of ``other_parts``.
 
     Parameters
     ----------
     modules : iterable of str
-        Dotted names below ``clusterlets``, such as ``"steps.scoring"``; whatever they import is added. They count even with
-        ``IN_FINGERPRINTS = False``, and must include the modules that are imported by name at run time.
+        Dotted names below ``clusterlets``, such as ``"steps.scoring"``; whatever they import is added. These modules
+        count even with ``IN_FINGERPRINTS = False``. They must include the modules that are imported by name at run time.
     libraries : dict, optional
         Versions by name.
     files, user_files : iterables of str
-        Further files, relative to the package and of the user's own.
-    further_parts : iterable of str
+        Other files: paths relative to the package, and files of the user.
+    other_parts : iterable of str
         Parts that :func:`format_part` made.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
@@ -51,7 +51,7 @@ def fingerprint(
     paths |= {file: PACKAGE / file for file in files}
     paths |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file) for file in user_files}
     versions = [f"{name}=={version}" for name, version in sorted((libraries or {}).items())]
-    parts = " ".join([*(f"{name}:{_digest(path)}" for name, path in paths.items()), *versions, *further_parts])
+    parts = " ".join([*(f"{name}:{_digest(path)}" for name, path in paths.items()), *versions, *other_parts])
     return f"{hashlib.sha256(parts.encode()).hexdigest()[:16]} {parts}"
 
 
@@ -127,7 +127,7 @@ def data_files(folder: str) -> list[str]:
 
 
 def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:
-    """Versions of distributions from a pip lock file. Distributions that it lacks have the installed version."""
+    """Versions of distributions from a pip lock file; the installed versions of those that the file lacks."""
     return {name: _pins(Path(lock)).get(name) or _installed_version(name) for name in names}
 
 
@@ -145,7 +145,7 @@ def _pins(lock: Path) -> dict[str, str]:
 
 @functools.cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules of this package that import statements anywhere in ``module`` name, and the packages around all of these."""
+    """The modules of this package in all import statements of ``module``, and the packages around these and ``module``."""
     imported_names = set()
     for node in ast.walk(_tree(module_file(module))):
         if isinstance(node, ast.Import):

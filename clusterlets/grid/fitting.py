@@ -1,6 +1,6 @@
 """Run fits of a method under limits of time and memory, and measure the time and memory that each one took.
 
-Fits run in forked processes. A method that hangs, crashes or takes all memory loses only its own run, and the programs that
+Fits run in forked processes. A method that hangs, crashes or exhausts the memory loses only its own run, and the programs that
 it started end with it. Three kinds of process take part:
 
 - the parent asks for fits and reads their outcomes;
@@ -32,13 +32,13 @@ from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memor
 _LONGEST_NOTE = 200  # characters
 _LARGEST_BATCH = 50  # seeds per process
 _LONGEST_REQUEST = 4096  # bytes; a pipe passes this many in one piece
-_LONGEST_OUTPUT = 100_000  # bytes; of a longer output, the middle is left out
-#: A fit may last this many times its limit of CPU time by the clock, because it may wait or share busy cores.
+_LONGEST_OUTPUT = 100_000  # bytes; the middle of a longer output is left out
+#: The wall-clock time of a fit may be this many times its limit of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
 # The parent's ends of the pipes to all keepers. A keeper ends when the parent closes its pipe, so no other keeper may inherit
 # that end.
 _PARENTS_ENDS: set[int] = set()
-# Lets one thread fork at a time. It is reentrant, because a fit may start fits of its own in a fork of the same thread.
+# Lets one thread fork at a time. It is reentrant, because a fit may itself start fits in a fork of the same thread.
 _FORKING = threading.RLock()
 
 
@@ -47,8 +47,8 @@ class Limits:
     """Seconds and megabytes (10^6 bytes) that a fit may take; None for no limit.
 
     Seconds are CPU time, which hardly depends on other work on the machine. The CPU time of a fit that waits or runs a
-    program does not grow, so a fit is also stopped after :data:`PATIENCE` times as many seconds by the clock. Memory is the
-    address space that the fit adds to its process, because the operating system can limit only address space.
+    program does not grow, so a fit is also stopped after :data:`PATIENCE` times as many seconds of wall-clock time. Memory is
+    the address space that the fit adds to its process, because the operating system can limit only address space.
     """
 
     seconds: float | None = None
@@ -57,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fit:
-    """The outcome of a fit. ``note`` says why there is no result; ``seconds`` are CPU time."""
+    """The outcome of a fit. ``note`` says why there is no result; ``seconds`` are CPU time, and ``memory_mb`` is the peak."""
 
     status: str
     note: str = ""
@@ -133,15 +133,15 @@ class _Keeper:
     def end(self) -> int:
         """End the keeper and its running fit, and return the keeper's wait status."""
         with _FORKING:
-            for end in (self._requests, self._replies):
-                _PARENTS_ENDS.discard(end.fileno())
-                end.close()
+            for pipe in (self._requests, self._replies):
+                _PARENTS_ENDS.discard(pipe.fileno())
+                pipe.close()
         self.alive = False
         return os.waitpid(self._process, 0)[1]
 
 
 def _run_keeper(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int) -> NoReturn:
-    """Answer requests until the parent closes its pipe. Ends by ``_exit``, because the buffers are copies of the parent's."""
+    """Answer requests until the parent closes its pipe. Ends by ``_exit``, to flush no copies of the parent's buffers."""
     try:
         os.setsid()
         processes.adopt_orphans()
@@ -154,7 +154,8 @@ def _run_keeper(fit: Callable[[int], Any], limits: Limits, requests: int, replie
         with os.fdopen(replies, "wb") as pipe:
             while seeds := [int(seed) for seed in os.read(requests, _LONGEST_REQUEST).split()]:
                 while seeds:
-                    seeds = seeds[_fit_in_own_process(fit, seeds, limits, requests, wakeup_reader, pipe) :]
+                    n_done = _fit_in_own_process(fit, seeds, limits, requests, wakeup_reader, pipe)
+                    seeds = seeds[n_done:]
     except BrokenPipeError:  # the parent has ended
         os._exit(0)
     except BaseException:
@@ -172,16 +173,16 @@ def _fit_in_own_process(
     crashed, because its process cannot fit the remaining seeds.
     """
     outcomes, output = os.pipe(), os.pipe()
-    start, content, log = time.perf_counter(), bytearray(), _Log()
-    sinks = {outcomes[0]: content.extend, output[0]: log.write}
+    start, received, log = time.perf_counter(), bytearray(), _Log()
+    sinks = {outcomes[0]: received.extend, output[0]: log.write}
     timeout = None if limits.seconds is None else PATIENCE * limits.seconds
     n_done = 0
 
     def forward_outcomes() -> None:
         nonlocal start, n_done
-        while n_done < len(seeds) - 1 and (outcome := _next_outcome(content)):  # the last one is sent after the exit
-            start, n_done = time.perf_counter(), n_done + 1
-            with suppress(BrokenPipeError):  # the parent has ended: what the process left is cleaned up first
+        while n_done < len(seeds) - 1 and (outcome := _next_outcome(received)):  # the last one waits for the process's end
+            start, n_done = time.perf_counter(), n_done + 1  # the next fit has its own time limit
+            with suppress(BrokenPipeError):  # the parent has ended: first clean up after the process
                 _reply(replies, outcome)
 
     with _temporary_folder() as folder:
@@ -229,18 +230,18 @@ def _fit_in_own_process(
     if wait_status is None:
         _reply(replies, pickle.dumps(Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed)))
     else:
-        outcome = _next_outcome(content) if wait_status == 0 else b""
+        outcome = _next_outcome(received) if wait_status == 0 else b""
         _reply(replies, outcome or pickle.dumps(_outcome_of_crash(wait_status, elapsed, limits.seconds)))
     return n_done + 1
 
 
-def _next_outcome(content: bytearray) -> bytes:
-    """Remove the first outcome from ``content``, and return it pickled, or empty if it is incomplete."""
-    end = 8 + int.from_bytes(content[:8], "little")  # the first 8 bytes are the length
-    if len(content) < max(9, end):
+def _next_outcome(received: bytearray) -> bytes:
+    """Remove the first pickled outcome from ``received``, and return it; ``b""`` if it is incomplete."""
+    end = 8 + int.from_bytes(received[:8], "little")  # the first 8 bytes are the length
+    if len(received) < max(9, end):
         return b""
-    outcome = bytes(content[8:end])
-    del content[:end]
+    outcome = bytes(received[8:end])
+    del received[:end]
     return outcome
 
 
@@ -251,7 +252,7 @@ def _reply(pipe: BinaryIO, outcome: bytes) -> None:
 
 @contextmanager
 def _temporary_folder() -> Iterator[str | None]:
-    """A folder that is removed afterwards; None if it cannot be made, because few methods need it."""
+    """A folder that is removed afterwards. If it cannot be made, None and no error, because few methods need it."""
     try:
         folder = tempfile.mkdtemp(prefix="clusterlets-")
     except OSError:

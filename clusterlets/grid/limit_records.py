@@ -18,7 +18,8 @@ IN_FINGERPRINTS = False
 def exceeded_limits(cell: str, limits: str) -> str:
     """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.
 
-    ``limits`` are the current ones. A change of the returned value makes Snakemake rerun the cell.
+    ``cell`` is the path of the cell's file, and ``limits`` are the current ones. A change of the returned value makes Snakemake
+    rerun the cell.
     """
     file = _record_path(cell)
     if not file.is_file():
@@ -42,7 +43,7 @@ def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
 
 
 def is_reproducible(file: str) -> bool:
-    """Whether all runs in a file of clusters or a cell would end alike on another machine and under other limits."""
+    """Whether all runs in the file of a fit or a cell would have the same status on another machine and under other limits."""
     if file.endswith(".npz"):
         block = SeedBlock.load(file)
         statuses = {block.status, *(status for status, _ in block.failures.values())}

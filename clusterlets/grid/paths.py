@@ -18,7 +18,7 @@ def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}")
 
 
 def block_path(kind: str, source: str = "clusterlets/k{k}") -> str:
-    """Path of one ``kind`` of file, such as ``labels``, for a block of seeds. ``source`` says whose file it is."""
+    """Path of one ``kind`` of file, such as ``labels``, for a block of seeds. ``source`` names the clusterlets or method."""
     return f"{{base}}/{kind}/{{dataset}}/{source}/seeds{{seeds}}.npz"
 
 

@@ -19,7 +19,7 @@ from clusterlets.metrics.score import evaluate
 # For each key, the piece of each instance (n,), and which pieces each cluster contains (C, G).
 _Splits = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
-# Clusterings whose silhouettes are computed together. More would save little time and take more memory.
+# Number of clusterings whose silhouettes are computed together. More would save little time and take more memory.
 _BATCH_SIZE = 10
 
 
@@ -48,19 +48,23 @@ def save_pieces(
         because later steps compute these.
     """
     splits = {key: _split_into_pieces(clustering) for key, clustering in clusterings.items()}
-    values = {key: _counts_and_moments(prepared, piece_of) for key, (piece_of, _) in splits.items()}
+    values = {key: _counts_and_moments(prepared, pieces_of_rows) for key, (pieces_of_rows, _) in splits.items()}
     if sample is not None:
         for key, sums in _distance_sums(prepared.X, splits, sample.order):
             values[key] |= {"membership": splits[key][1], "sums": sums}
         for key, scores in _instance_scores(prepared, splits, values, sample.rows).items():
             values[key]["of_instances"] = np.array([scores[score.name] for score in instances.SCORES])
     SeedBlock(values, failures=failures).save(pieces)
-    SeedBlock({key: {"labels": compact(piece_of)} for key, (piece_of, _) in splits.items()}, failures=failures).save(labels)
+    SeedBlock(
+        {key: {"labels": compact(pieces_of_rows)} for key, (pieces_of_rows, _) in splits.items()}, failures=failures
+    ).save(labels)
 
 
 def _disjoint_labels(splits: _Splits) -> dict[str, np.ndarray]:
     """Labels (n,) for every key whose clusters do not overlap. The pieces of such a key are its clusters."""
-    return {key: piece_of for key, (piece_of, membership) in splits.items() if membership.sum() == len(membership.T)}
+    return {
+        key: pieces_of_rows for key, (pieces_of_rows, membership) in splits.items() if membership.sum() == len(membership.T)
+    }
 
 
 def _distance_sums(X: np.ndarray, splits: _Splits, order: np.ndarray | None) -> Iterator[tuple[str, np.ndarray]]:
@@ -70,16 +74,16 @@ def _distance_sums(X: np.ndarray, splits: _Splits, order: np.ndarray | None) -> 
     are only computed within each cluster; those between clusters are 0.
     """
     if order is not None:
-        for key, (piece_of, membership) in splits.items():
-            yield key, geometry.sampled_sums(X, piece_of, len(membership.T), order)
+        for key, (pieces_of_rows, membership) in splits.items():
+            yield key, geometry.sampled_sums(X, pieces_of_rows, len(membership.T), order)
         return
     if disjoint_labels := _disjoint_labels(splits):
-        piece_counts = [int(piece_of.max()) + 1 for piece_of in disjoint_labels.values()]
+        piece_counts = [int(pieces_of_rows.max()) + 1 for pieces_of_rows in disjoint_labels.values()]
         sums_within = geometry.within_sums(X, np.stack(list(disjoint_labels.values())), max(piece_counts))
         yield from ((key, np.diag(sums[:n])) for key, n, sums in zip(disjoint_labels, piece_counts, sums_within, strict=True))
     for key in splits.keys() - disjoint_labels.keys():
-        piece_of, membership = splits[key]
-        yield key, geometry.distance_sums(X, piece_of, len(membership.T))
+        pieces_of_rows, membership = splits[key]
+        yield key, geometry.distance_sums(X, pieces_of_rows, len(membership.T))
 
 
 def _instance_scores(
@@ -88,9 +92,9 @@ def _instance_scores(
     """For each key, the scores that need instances. Only disjoint clusters have a silhouette."""
     silhouettes = _silhouettes(prepared.X, _disjoint_labels(splits), sampled_rows)
     scores = {}
-    for key, (piece_of, membership) in splits.items():
+    for key, (pieces_of_rows, membership) in splits.items():
         centres = cluster_centres(membership, values[key]["counts"].sum(axis=1), values[key]["centroids"])
-        labels = labels_of_pieces(prepared.X, piece_of, membership, centres)
+        labels = labels_of_pieces(prepared.X, pieces_of_rows, membership, centres)
         clustered = Instances(prepared.X, prepared.groups, labels, centres, silhouettes.get(key), sampled_rows)
         scores[key] = evaluate(instances.SCORES, clustered)
     return scores
@@ -108,7 +112,7 @@ def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sampled_ro
     return silhouettes
 
 
-def save_nothing(status: str, note: str, pieces: str, labels: str) -> None:
+def save_failed_block(status: str, note: str, pieces: str, labels: str) -> None:
     """Write both files with the reason why the whole block of seeds has no result."""
     for path in (pieces, labels):
         SeedBlock({}, status, note).save(path)
@@ -118,14 +122,14 @@ def _split_into_pieces(clustering: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The piece of each instance (n,), and which pieces each cluster contains: a membership (C, G) of type bool."""
     if clustering.ndim == 1:
         return clustering, np.eye(int(clustering.max()) + 1, dtype=bool)
-    patterns, piece_of = np.unique(clustering, axis=0, return_inverse=True)
-    return piece_of.reshape(-1).astype(np.int64), patterns.T
+    patterns, pieces_of_rows = np.unique(clustering, axis=0, return_inverse=True)
+    return pieces_of_rows.reshape(-1).astype(np.int64), patterns.T
 
 
-def _counts_and_moments(prepared: Prepared, piece_of: np.ndarray) -> dict[str, np.ndarray]:
+def _counts_and_moments(prepared: Prepared, pieces_of_rows: np.ndarray) -> dict[str, np.ndarray]:
     """For each piece, its instances of each group (G, K), its centroid (G, d) and its inertia (G,)."""
-    n_pieces = int(piece_of.max()) + 1
-    centroids, inertia = geometry.moments_by_label(prepared.X, piece_of, n_pieces)
+    n_pieces = int(pieces_of_rows.max()) + 1
+    centroids, inertia = geometry.moments_by_label(prepared.X, pieces_of_rows, n_pieces)
     counts = np.zeros((n_pieces, len(prepared.group_names)), dtype=np.int64)
-    np.add.at(counts, (piece_of, prepared.groups), 1)
+    np.add.at(counts, (pieces_of_rows, prepared.groups), 1)
     return {"counts": counts, "centroids": centroids, "inertia": inertia}

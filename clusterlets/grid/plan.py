@@ -17,7 +17,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.entries import PROGRAM, load
-from clusterlets.grid.estimate import dataset_steps
+from clusterlets.grid.estimate import rule_costs
 from clusterlets.grid.limit_records import exceeded_limits
 from clusterlets.storage import hash_of_file
 
@@ -29,7 +29,7 @@ class Plan:
 
     - ``variant_folders``: the variant of each folder of cells; an empty name stands for the grid itself
     - ``settings``: the configuration of each of these folders
-    - ``data_folders``: those of these folders that have their own tables
+    - ``data_folders``: the folders among these that have their own tables
     - ``entries``: for each method, the entry that jobs load it from
     - ``methods``: the class of each method
     - ``matchers``: the names of the methods that join clusterlets
@@ -79,7 +79,7 @@ class Plan:
         if path not in self._cells:
             raise ClusterletsError(
                 f"{path} is not a cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
-                "configuration (a file with these keys, after --configfile), and ask again."
+                "configuration (a file with these keys, after --configfile), and run the command again."
             )
         return self._cells[path]
 
@@ -161,7 +161,7 @@ class Plan:
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 
-    def table(self, wildcards: Any) -> dict:
+    def table_settings(self, wildcards: Any) -> dict:
         """The settings of a table. Raises ClusterletsError if the configuration has no such table."""
         tables = self.settings[wildcards.base]["tables"]
         if wildcards.dataset not in tables:
@@ -172,23 +172,23 @@ class Plan:
         """A function from wildcards to one setting of the table. Lists of column names are joined by ``+``."""
 
         def setting_of(wildcards: Any) -> Any:
-            value = self.table(wildcards)[key]
+            value = self.table_settings(wildcards)[key]
             return "+".join(value) if isinstance(value, list) else value
 
         return setting_of
 
     def user_table_settings(self, wildcards: Any) -> str:
         """How to read a user's table, as JSON."""
-        table = self.table(wildcards)
+        table = self.table_settings(wildcards)
         return json.dumps({key: table[key] for key in ("sensitive", "features", "separator", "scaling")})
 
     def user_table_hash(self, wildcards: Any) -> str:
         """SHA-256 of the file of a user's table."""
-        return _hash_of_file(self.table(wildcards)["path"])
+        return _hash_of_file(self.table_settings(wildcards)["path"])
 
     def receipt(self, wildcards: Any) -> str:
         """Path of the receipt that is written when a table's raw files are fetched."""
-        return _receipt(self.table(wildcards)["name"])
+        return _receipt(self.table_settings(wildcards)["name"])
 
     def edited_raw_files(self, wildcards: Any) -> str:
         """A message that names the raw files of a table that were edited after fetching, or "" if there are none.
@@ -214,8 +214,8 @@ class Plan:
         for dataset, table in self.config["tables"].items():
             if dataset not in self.user_tables:
                 description = datasets.describe(table["name"])
-                for rule, (jobs, seconds) in dataset_steps(description["rows"], description["features"], self.config).items():
-                    seconds_by_rule[rule][dataset] = seconds / jobs
+                for rule, (n_jobs, seconds) in rule_costs(description["rows"], description["features"], self.config).items():
+                    seconds_by_rule[rule][dataset] = seconds / n_jobs
         return dict(seconds_by_rule)
 
     # ---- fingerprints ------------------------------------------------------------------------------------------------
@@ -226,7 +226,9 @@ class Plan:
 
     def prepare_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of preparing a dataset."""
-        return step_fingerprints.dataset_fingerprint("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
+        return step_fingerprints.dataset_fingerprint(
+            "preparing", self.table_settings(wildcards)["name"], libraries=("numpy", "pandas")
+        )
 
     def method_fingerprint(self, step: str) -> Callable[[Any], str]:
         """A function from wildcards to the fingerprint of ``step``, with the file and libraries of the wildcards' method."""
@@ -255,7 +257,7 @@ class Plan:
         )
 
     def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
-        """The first 16 digits of the fingerprints of all rules. A rule that depends on method or dataset has an entry for each.
+        """The first 16 digits of each rule's fingerprint. Rules that depend on method or dataset have an entry for each one.
 
         ``codes`` maps each rule to its parameter ``code``: a fingerprint, or a function of the wildcards.
         """
@@ -266,10 +268,10 @@ class Plan:
                 fingerprints[f"fit_method {method}"] = self.method_fingerprint("steps.fitting")(SimpleNamespace(method=method))
         for dataset in self.config["datasets"]:
             if dataset not in self.user_tables:
-                table = SimpleNamespace(base=self.results, dataset=dataset)
-                name = self.table(table)["name"]
+                wildcards = SimpleNamespace(base=self.results, dataset=dataset)
+                name = self.table_settings(wildcards)["name"]
                 fingerprints[f"fetch_dataset {name}"] = self.fetch_fingerprint(SimpleNamespace(dataset=name))
-                fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(table)
+                fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(wildcards)
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
     def _modules(self, names: list[str]) -> list[str]:

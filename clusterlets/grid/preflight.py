@@ -22,7 +22,7 @@ def check_paths(checkout: str, module_moves_files: bool) -> None:
         )
     if module_moves_files:
         raise ClusterletsError(
-            "This workflow does not support prefix: or replace_prefix: in a module, which change the paths of files and not "
+            "This workflow does not support prefix: or replace_prefix: in a module, which change the paths of files but not "
             "the parameters that name them. Set results: in the configuration instead (docs/extending.md)."
         )
 
@@ -56,8 +56,8 @@ def _nearest_existing(folder: str | os.PathLike) -> Path:
 def remove_locks(state: Path) -> TextIO | None:
     """Remove the locks that killed runs left in Snakemake's folder ``state``, and mark the folder as in use.
 
-    A lock of Snakemake is a file that names no owner. So each run also holds a kernel lock on the file ``alive``, which ends
-    with its process. A run that gets the kernel lock exclusively is alone in the folder, so it removes Snakemake's locks. It
+    A lock of Snakemake is a file that names no owner. So each run also holds a kernel lock on the file ``alive``, until its
+    process ends. A run that gets the kernel lock exclusively is alone in the folder, so it removes Snakemake's locks. It
     keeps them if the folder was used on another machine, because on some shared file systems machines do not see each other's
     kernel locks.
 

@@ -68,7 +68,7 @@ def _guard(step_pid: int, lifeline: int) -> NoReturn:
     poller.register(lifeline, 0)  # 0: wait only for the end of the pipe
     poller.poll()
     for signum in (signal.SIGTERM, signal.SIGKILL):
-        if os.getppid() == step_pid:
+        if os.getppid() == step_pid:  # the step still runs
             os.kill(step_pid, signum)
             time.sleep(_GRACE_PERIOD)
     os._exit(0)

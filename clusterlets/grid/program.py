@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import as_text
 from clusterlets.methods import Method
 
-# A name in braces. After a dollar sign it is a shell variable and no placeholder.
+# A name in braces. After a dollar sign it is a shell variable, not a placeholder.
 _PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
 # Other braces without a space, such as {} or {0}. They look like placeholders, but nothing would replace them.
 _OTHER_BRACES = re.compile(r"(?<!\$)\{(?![A-Za-z][A-Za-z0-9_]*\})[^\s{}]*\}")
@@ -37,7 +37,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
     Parameters
     ----------
     method_name : str
-        Its name in configurations and results.
+        The method's name in configurations and results.
     command : str
         A command for the shell. ``{table}`` is the file to read: a CSV file with a header, the features x1, x2, ... and, as
         last column, ``sensitive`` with codes 0..K-1. ``{labels}`` is the file to write: a CSV file with the header ``cluster``
@@ -82,17 +82,17 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
         if name in _BUILT_IN:
             yield f"parameters: {{{name}}} stands for something else in every command; give the parameter another name"
         elif name not in placeholders:
-            yield f"parameters: the command has no {{{name}}}, so its values would all be the same run"
+            yield f"parameters: the command has no {{{name}}}, so all its values would give the same run"
     for dollar, name in dict.fromkeys(_PLACEHOLDER.findall(command)):
         if not dollar and name not in {*_BUILT_IN, *parameters}:
             yield f"command: {{{name}}} is not a parameter; its parameters: {', '.join(parameters) or 'none'}. {_BRACES_ADVICE}"
         elif dollar and name in {*_BUILT_IN, *parameters}:
             yield f"command: ${{{name}}} is a variable of the shell; write {{{name}}}, or rename the variable"
     for braces in dict.fromkeys(_OTHER_BRACES.findall(command)):
-        yield f"command: {braces} is no placeholder, which is a name in braces and nothing else. {_BRACES_ADVICE}"
+        yield f"command: {braces} is not a placeholder, because it is not just a name in braces. {_BRACES_ADVICE}"
     depths = list(accumulate({"{": 1, "}": -1}.get(character, 0) for character in command))
     if depths[-1] or min(depths) < 0:
-        yield f"command: it has a {'{' if depths[-1] > 0 else '}'} without its counterpart. {_BRACES_ADVICE}"
+        yield f"command: it has an unmatched {'{' if depths[-1] > 0 else '}'}. {_BRACES_ADVICE}"
     try:
         _fill(command, {**dict.fromkeys(_BUILT_IN, 0), **parameters})
     except ClusterletsError as error:
@@ -106,7 +106,7 @@ def _fill(command: str, values: Mapping[str, Any]) -> str:
     if unsafe and not _keeps_words_whole(command, words):
         raise ClusterletsError(
             f"command: the shell would not read {words[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
-            "quoted, so leave out the quotes around it"
+            "quoted, so do not write quotes around a placeholder"
         )
     return _substitute(command, words, shlex.quote)
 
@@ -153,18 +153,18 @@ def _run(command: list[str]) -> None:
 def _forward_output(pipe: int, process: subprocess.Popen) -> bytes:
     """Copy what a program writes to a pipe to standard error until the program ends. Returns the last bytes of it.
 
-    Programs in the background may hold the pipe open longer, so the end of the pipe alone would not do.
+    Programs in the background may hold the pipe open longer, so it is not enough to wait for the end of the pipe.
     """
-    content, has_ended = b"", False
+    last_bytes, has_ended = b"", False
     while not has_ended:
         has_ended = process.poll() is not None  # checked before reading, so that the last read gets all output
         if select.select([pipe], [], [], 0 if has_ended else _POLL_INTERVAL)[0]:
             chunk = os.read(pipe, _PIPE_SIZE)
             with suppress(OSError):
                 os.write(2, chunk)
-            content = (content + chunk)[-_PIPE_SIZE:]
+            last_bytes = (last_bytes + chunk)[-_PIPE_SIZE:]
             has_ended |= not chunk
-    return content
+    return last_bytes
 
 
 def _read_labels(path: Path, n_rows: int) -> np.ndarray:

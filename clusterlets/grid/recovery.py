@@ -81,7 +81,7 @@ class Clusters:
         return rows, clusters
 
     def check_against_row(self, row: Mapping, deviation: str, results_file: str) -> None:
-        """Raise ClusterletsError if ``row``, from a results file, has the scores of other clusters than these."""
+        """Raise ClusterletsError if the scores in ``row``, from a results file, are not those of these clusters."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         expected = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
@@ -103,17 +103,17 @@ class IntermediateFiles:
     def __init__(self, config: Mapping, results: str, snakemake_options: str = ""):
         self._config, self._results, self._snakemake_options = config, results, snakemake_options
 
-    def cell(self, run: Run) -> str:
+    def cell_file(self, run: Run) -> str:
         """The file of the run's cell."""
         return f"{self._results}/{run.cell(self._block(run)).path}"
 
     def remedy(self, path: str | os.PathLike, run: Run) -> str:
         """A sentence that says how to make a file of the run."""
-        cell = self.cell(run)
+        cell = self.cell_file(run)
         if cell not in {f"{self._results}/{configured.path}" for configured in cells(self._config)}:
             return "The configured grid has no such run: add its k and parameters to the configuration, and run the workflow."
         target = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)  # making the cell also makes the file
-        return f"This makes it:\n  snakemake --cores 2 {target}{self._snakemake_options}"
+        return f"This command makes it:\n  snakemake --cores 2 {target}{self._snakemake_options}"
 
     def clusters(self, run: Run) -> Clusters:
         """Recover the clusters of a run.
@@ -142,7 +142,7 @@ class IntermediateFiles:
             fronts,
         )
         if matching.status != OK:
-            raise ClusterletsError(f"This run has no clusters: it is {matching.status}, see {self.cell(run)}.")
+            raise ClusterletsError(f"This run has no clusters: its status is {matching.status}, see {self.cell_file(run)}.")
         return Clusters(matching.result, counts, labels)
 
     def _needs(self, run: Run) -> list[str]:
@@ -166,7 +166,7 @@ class IntermediateFiles:
         block = SeedBlock.load(self._path(kind, run))
         status, _ = block.status_of(run.seed)
         if status != OK:
-            raise ClusterletsError(f"This run has no clusters: it is {status}, see {self.cell(run)}.")
+            raise ClusterletsError(f"This run has no clusters: its status is {status}, see {self.cell_file(run)}.")
         key = str(run.seed) if self._needs(run) else f"{run.name}/{run.seed}"
         if key not in block.values:
             path = self._path(kind, run)

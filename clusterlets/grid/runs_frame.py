@@ -8,9 +8,9 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_table import COLUMNS, TEXT_COLUMNS
 from clusterlets.storage import check_checksum, write_text
 
-# By default pandas would also take "null" and "NA" for missing, which a dataset or a group may be called.
+# By default pandas would also read "null" and "NA" as missing, but a dataset or a group may have such a name.
 _ONLY_EMPTY_IS_MISSING = {"keep_default_na": False, "na_values": [""]}
-NUMBERS = [column for column in COLUMNS if column not in TEXT_COLUMNS]
+NUMBER_COLUMNS = [column for column in COLUMNS if column not in TEXT_COLUMNS]
 
 
 def read_runs(path: str | os.PathLike) -> pd.DataFrame:
@@ -23,7 +23,7 @@ def read_runs(path: str | os.PathLike) -> pd.DataFrame:
     missing = [column for column in COLUMNS if column not in runs]
     if missing:
         raise ClusterletsError(f"{path} lacks the columns {', '.join(missing)}. docs/results-format.md lists them all.")
-    return runs.astype(dict.fromkeys(NUMBERS, float))
+    return runs.astype(dict.fromkeys(NUMBER_COLUMNS, float))
 
 
 def read_lines(path: str | os.PathLike) -> pd.DataFrame:

@@ -21,6 +21,6 @@ class Sample:
 
     @classmethod
     def draw(cls, n: int, random_state: np.random.Generator) -> "Sample":
-        """Draw the sample of a table with n rows: at most 2,000 rows, and no order up to ``geometry.EXACT_LIMIT`` rows."""
+        """Draw the sample of a table with n rows: at most 2,000 rows, and an order only above ``geometry.EXACT_LIMIT``."""
         rows = sample_rows(n, random_state, exact_rows=SAMPLED_ROWS)
         return cls(rows, random_state.permutation(n) if n > geometry.EXACT_LIMIT else None)

@@ -35,8 +35,8 @@ def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) ->
 class Outcome:
     """The outcome of one run, that is, of one output of a method for one seed.
 
-    ``arrays`` are the arrays of the clustering's pieces, or None if there is no clustering. ``columns`` are scores and counts
-    that cannot be computed from these arrays.
+    ``name`` is the output's name in results. ``arrays`` are the arrays of the clustering's pieces, or None if there is no
+    clustering. ``columns`` are scores and counts that cannot be computed from these arrays.
     """
 
     name: str
@@ -114,10 +114,10 @@ def matching_outcomes(
         if fit.status != OK:
             yield Outcome(method.name, seed, fit.status, note, columns=columns)
             continue
-        seed_sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
+        seed_sums, pieces_of_rows = distances.values[str(seed)], labels.values[str(seed)]["labels"]
         arrays = {"membership": fit.result, **pieces.values[str(seed)], "sums": seed_sums["sums"]}
         columns |= evaluate(SCORES, JoinedClusterlets(fit.result, clusterlets.centroids))
-        clustered = _instances_of(table, piece_of, clusterlets, fit.result, seed_sums["sample"], seed_sums["row_sums"])
+        clustered = _instances_of(table, pieces_of_rows, clusterlets, fit.result, seed_sums["sample"], seed_sums["row_sums"])
         columns |= evaluate(SCORES, clustered)
         yield Outcome(method.name, seed, OK, note, arrays, columns)
 
@@ -148,14 +148,15 @@ def match(
 
     def membership(seed: int) -> np.ndarray | None:
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
-        source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
+        random_state: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
             # Imported by name: an import statement would add the module to the fingerprints of all matchers.
-            source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
-        return _check_membership(method().match(clusterlets, source, **parameters), len(clusterlets))
+            random_state = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
+        return _check_membership(method().match(clusterlets, random_state, **parameters), len(clusterlets))
 
     for seed, fit in fits(membership, seeds, limits, stateless=not is_from_file(method)):
-        yield seed, replace(fit, status=NO_VALID_PARTITION) if fit.status == OK and fit.result is None else fit
+        found_none = fit.status == OK and fit.result is None
+        yield seed, replace(fit, status=NO_VALID_PARTITION) if found_none else fit
 
 
 def _check_membership(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:
@@ -173,7 +174,7 @@ def _check_membership(membership: np.ndarray | None, n_clusterlets: int) -> np.n
 
 def _instances_of(
     table: Prepared,
-    piece_of: np.ndarray,
+    pieces_of_rows: np.ndarray,
     clusterlets: Clusterlets,
     membership: np.ndarray,
     sample: np.ndarray,
@@ -184,7 +185,7 @@ def _instances_of(
     ``row_sums`` (N, m) holds the sums of distances from these rows to each clusterlet.
     """
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
-    labels = labels_of_pieces(table.X, piece_of, membership, centres)
+    labels = labels_of_pieces(table.X, pieces_of_rows, membership, centres)
     # A row in several clusters gets the label of the nearest centre. This splits clusterlets, and row_sums are for whole ones.
     if (membership.sum(axis=0) != 1).any():
         return Instances(table.X, table.groups, labels, centres)

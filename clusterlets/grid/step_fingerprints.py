@@ -11,7 +11,7 @@ from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint
 
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
-# The rules call this script, which runs every step by the command line.
+# Every step runs through both of these: a rule calls the script, which runs a step by the command line.
 _RUNNER, _SCRIPT = "__main__", "../workflow/step.py"
 
 
@@ -21,10 +21,10 @@ def step_fingerprint(
     libraries: tuple[str, ...] = ("numpy",),
     files: tuple[str, ...] = (),
     user_files: tuple[str, ...] = (),
-    further_parts: tuple[str, ...] = (),
+    other_parts: tuple[str, ...] = (),
 ) -> str:
-    """Fingerprint of a step: see :func:`clusterlets.grid.fingerprints.fingerprint`."""
-    return fingerprint((_RUNNER, *modules), locked_versions(LOCK, libraries), (_SCRIPT, *files), user_files, further_parts)
+    """Fingerprint of a step, with what runs it; parameters as in :func:`clusterlets.grid.fingerprints.fingerprint`."""
+    return fingerprint((_RUNNER, *modules), locked_versions(LOCK, libraries), (_SCRIPT, *files), user_files, other_parts)
 
 
 @functools.cache
@@ -32,7 +32,7 @@ def dataset_fingerprint(step: str, name: str, libraries: tuple[str, ...]) -> str
     """Fingerprint of a step for one dataset, with the dataset's module and its entry in sources.yaml."""
     description = datasets.describe(name)
     entry = format_part(f"datasets/sources.yaml#{name}", json.dumps(description, sort_keys=True).encode())
-    return step_fingerprint(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries, further_parts=(entry,))
+    return step_fingerprint(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries, other_parts=(entry,))
 
 
 @functools.cache

@@ -23,7 +23,7 @@ def folder(results: str, variant: str) -> str:
 
 
 def settings_of(config: Mapping, variant: str) -> dict:
-    """The configuration with the changes of a variant. It has no other variants, so that adding one does not change it."""
+    """The configuration with the changes of a variant. The other variants are left out, so that new ones do not change it."""
     if not variant:
         return {**config, "variants": {}}
     changes = config["variants"][variant]
@@ -33,12 +33,12 @@ def settings_of(config: Mapping, variant: str) -> dict:
 
 
 def has_own_tables(config: Mapping, variant: str) -> bool:
-    """Whether a variant has its own tables and files computed from them. The grid itself (an empty name) has."""
+    """Whether a variant, or the grid itself (an empty name), has its own tables and files computed from them."""
     return not variant or "scaling" in config["variants"][variant]
 
 
 def paths(config: Mapping, variant: str) -> list[str]:
-    """Files of all cells of a variant, including those that it shares with the grid, or of the grid."""
+    """Files of all cells of the grid (an empty name), or of a variant, including those that it shares with the grid."""
     results = config["results"]
     if not variant:
         return [f"{results}/{cell.path}" for cell in cells(config)]

@@ -79,7 +79,7 @@ __all__ = [
 COMPILED = ("numpy", "numba", "llvmlite")
 #: The pattern of a method's name, which becomes part of file names.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
-# The functions of a method that the package calls, and that the file of a user may define.
+# The functions of a method that the package calls, and that a user's file may define.
 _ENTRY_POINTS = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
 # Arguments of fit and match that are not parameters of the method.
 _FIXED_ARGUMENTS = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
@@ -96,46 +96,44 @@ class Method:
     Attributes
     ----------
     name : str
-        Its name in configurations, paths and results: letters, digits and ``. + -``. It is the only attribute without a
+        The name in configurations, paths and results: letters, digits and ``. + -``. This is the only attribute without a
         default.
     label : str
-        Its name in figures and reports; by default ``name``.
+        The name in figures and reports; by default ``name``.
     citation : str
         The publication that the method comes from.
     role : {"rival", "paper", "baseline"}
         ``paper`` for the paper's own methods, ``rival`` for methods to compare with these, ``baseline`` for controls.
     parameters : mapping of str to Parameter
-        The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values may
-        stand in place of a :class:`Parameter`: it is the grid of a parameter that accepts any value. A parameter of ``fit``
-        that is not declared here accepts any value too. Once the class exists, the mapping contains every parameter, with its
-        default.
+        The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values is
+        short for a :class:`Parameter` that has this grid and accepts any value. A parameter of ``fit`` that is not declared
+        here accepts any value too. Once the class exists, the mapping contains every parameter, with its default.
     settings : mapping of str to str
         For a :class:`Matcher`: maps parameters of ``match`` to keys of the configuration, whose values are the same in every
         run, such as ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
     outputs : tuple of str
         Names of the clusterings, if one fit gives several; in results they are called ``name (output)``. If a parameter
-        promises a bound, the first output keeps it.
+        promises a bound, the first output satisfies it.
     guarantee, cost : str
-        What the method guarantees, and what a fit costs, for docs/methods.md.
+        What the method guarantees, and how long a fit takes, for docs/methods.md.
     least_groups : int
         Smallest number of groups that a table must have: 2, or 1 if the method also makes sense for a single group.
     most_groups, most_rows : int or None
         Most groups and rows that the method can handle, or None for any number. On larger tables, runs are ``unsupported``.
     libraries : tuple of str
-        Installed packages whose versions can change its results.
+        Installed packages whose versions can change the results.
     kernels : tuple of str
-        Functions that the estimator compiles in parallel before its first fit, as
-        :func:`clusterlets.algorithms.compiled.compile_together` takes them. Results do not depend on this attribute.
+        Functions that the estimator compiles in parallel before its first fit, named as for
+        :func:`clusterlets.algorithms.compiled.compile_together`. Results do not depend on this attribute.
     needs : tuple of str
         What a :class:`Matcher` gets in place of a table: ``clusterlets``, and for some also ``partitions``. Empty for other
         methods.
     is_random : bool
-        Whether its results depend on ``random_state``. If not, one fit serves all seeds.
+        Whether the results depend on ``random_state``. If not, one fit serves all seeds.
     stream : int or None
-        Number of its random stream; by default computed from the name.
+        Number of the method's random stream; by default computed from the name.
     sensitive_columns : mapping of str to sequence (K,)
-        Maps each sensitive column to its value in each group. The caller of ``fit`` sets this attribute. It is empty if there
-        is a single column whose values have no names.
+        Maps each sensitive column to its value in each group. Empty unless the caller of ``fit`` sets it.
 
     Notes
     -----
@@ -144,7 +142,7 @@ class Method:
 
     - ``self.objective_`` (a number) is what the fit minimised. Of several starts, the workflow keeps the one with the smallest
       objective. If it is not set, the sum of squared errors decides.
-    - ``self.note_`` (a text) tells what a reader of the result should know. It becomes the note of the run, and the estimator
+    - ``self.note_`` (a string) says what a reader of the result should know. It becomes the note of the run, and the estimator
       issues it as a warning.
 
     The first paragraph of the class's docstring says what the method does, for a user; estimators and docs/methods.md show it.
@@ -243,10 +241,10 @@ class Method:
 
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
         """About how many seconds a fit takes. Only used to estimate how long a run takes."""
-        return 1e-8 * rows * features * n_clusters * 20
+        return 1e-8 * rows * features * n_clusters * 20  # 20 rounds
 
     def faults(self, n_clusters: int, **parameters) -> list[str]:
-        """What is wrong with the values of the parameters, one message per fault. It is called before a fit.
+        """What is wrong with the values of the parameters, one message per fault. Called before a fit.
 
         By default, each declared parameter checks its own value. A method may add checks of several values together.
         """
@@ -276,7 +274,7 @@ class Method:
 
     @classmethod
     def ladder(cls) -> dict[str, list]:
-        """The values that a comparison of all methods tries: the ladders of the parameters, or their grids if none has one."""
+        """The values that a comparison of all methods tries: the parameters' ladders, or their grids if none has a ladder."""
         return {name: list(parameter.ladder) for name, parameter in cls.parameters.items() if parameter.ladder} or cls.grid()
 
     @classmethod
@@ -320,7 +318,7 @@ class Matcher(Method):
 
     def fit(self, X, groups, n_clusters, random_state, **parameters):
         """Extract ``n_clusters`` clusterlets of each group, and match them. Returns memberships (n, C)."""
-        # An import statement would add this module to the fingerprints of the grid's cells, which only read clusterlets.
+        # An import statement would add the extraction to the fingerprints of the grid's cells, which only read clusterlets.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
         clusterlets = extraction.extract_clusterlets(X, groups, n_clusters, random_state)
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
@@ -329,7 +327,7 @@ class Matcher(Method):
         """Like :meth:`match`, but raises ClusterletsError if the matcher finds no clustering."""
         membership = self.match(clusterlets, random_state, **parameters)
         if membership is None:
-            raise ClusterletsError(f"{self.name} finds no clustering of these clusterlets; take a larger k, or another method.")
+            raise ClusterletsError(f"{self.name} finds no clustering of these clusterlets; use a larger k, or another method.")
         return membership
 
 
@@ -443,8 +441,8 @@ def get(name: str) -> type[Method]:
 
 def names(role: str = "") -> list[str]:
     """The sorted names of the package's methods, or only of those with a given role."""
-    files = [file.stem for file in Path(__file__).parent.glob("*.py") if file.stem != "__init__"]
-    methods = [method for file in files for method in _methods_of(importlib.import_module(f"{__name__}.{file}")).values()]
+    stems = [file.stem for file in Path(__file__).parent.glob("*.py") if file.stem != "__init__"]
+    methods = [method for stem in stems for method in _methods_of(importlib.import_module(f"{__name__}.{stem}")).values()]
     return sorted(method.name for method in methods if role in ("", method.role))
 
 
@@ -458,7 +456,7 @@ def from_file(path: str | Path) -> type[Method]:
     """
     path = Path(path)
     if not path.is_file():
-        raise ClusterletsError(f"There is no file {path}, which should hold a method.")
+        raise ClusterletsError(f"There is no file {path} to load a method from.")
     if path.suffix != ".py":
         raise ClusterletsError(
             f"{path} is not a Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
@@ -566,7 +564,7 @@ def check_parameters(method: type[Method], parameters: Iterable[str], where: str
     accepted = parameters_of(method)
     for name in parameters:
         if name in _FIXED_ARGUMENTS:
-            raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method is handed something of this name.")
+            raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method gets an argument with this name.")
         if accepted is not None and name not in accepted:
             hint = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {hint}.")
@@ -596,13 +594,13 @@ def _is_finite_value(value: Any) -> bool:
 
 # For each kind of value: its check, and the attributes of a method that must pass it.
 _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
-    "text": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
-    "tuple of different texts": (_are_distinct_strings, ("outputs", "libraries", "kernels", "needs")),
+    "string": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
+    "tuple of different strings": (_are_distinct_strings, ("outputs", "libraries", "kernels", "needs")),
     "whole number of at least 1": (lambda value: bool(value) and _is_whole_or_none(value), ("least_groups",)),
     "whole number of at least 0, or None": (_is_whole_or_none, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
-    "mapping of texts to texts": (
-        lambda value: isinstance(value, Mapping) and all(isinstance(text, str) for text in [*value, *value.values()]),
+    "mapping of strings to strings": (
+        lambda value: isinstance(value, Mapping) and all(isinstance(item, str) for item in [*value, *value.values()]),
         ("settings",),
     ),
 }
@@ -610,7 +608,7 @@ _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
 
 def _faults(method: type[Method]) -> Iterable[str]:
     if not NAME.fullmatch(method.name):
-        yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
+        yield f"name: {method.name!r} must begin with a letter and have at most 40 letters, digits, '.', '+' and '-'"
     if method.role not in ("rival", "paper", "baseline"):
         yield f"role: {method.role!r} must be rival, paper or baseline"
     for kind, (is_valid, attributes) in _ATTRIBUTES.items():
@@ -621,12 +619,12 @@ def _faults(method: type[Method]) -> Iterable[str]:
             yield f"{name}: it must be a function"
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
-            yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"
+            yield f"parameters: {name} needs a Parameter or a non-empty list of values, not {parameter!r}"
             continue
         if not method.takes_any_parameter() and name not in method._arguments():
-            yield f"parameters: {name} is not a parameter of fit with a default"
+            yield f"parameters: fit has no argument {name} with a default"
         if not all(map(_is_finite_value, parameter.grid)):
-            yield f"parameters: values of {name} must be finite numbers, texts, true, false or null"
+            yield f"parameters: values of {name} must be finite numbers, strings, true, false or null"
         elif len({(type(value), value) for value in parameter.grid}) < len(parameter.grid):
             yield f"parameters: {name} lists a value twice"
         else:
@@ -636,4 +634,4 @@ def _faults(method: type[Method]) -> Iterable[str]:
     outputs = method.outputs if _are_distinct_strings(method.outputs) else ()
     for output in outputs:
         if not re.fullmatch(r"[A-Za-z0-9 .+-]{1,40}", output):
-            yield f"outputs: {output!r} must hold letters, digits, spaces, '.', '+' and '-' alone"
+            yield f"outputs: {output!r} must be at most 40 letters, digits, spaces, '.', '+' and '-'"

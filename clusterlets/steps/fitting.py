@@ -13,7 +13,7 @@ from clusterlets.grid.artifacts import INFEASIBLE, LIMIT_EXCEEDED, OK, UNSUPPORT
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.grid.pieces import save_nothing, save_pieces
+from clusterlets.grid.pieces import save_failed_block, save_pieces
 from clusterlets.grid.samples import Sample
 from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
@@ -45,7 +45,7 @@ def fit_method(
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
     unsupported = method_class().unsupported(n_rows, len(prepared.group_names))
     if k > n_rows or unsupported:
-        save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
+        save_failed_block(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
     fit_limits = Limits(**json.loads(limits))

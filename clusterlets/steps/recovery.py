@@ -47,7 +47,7 @@ def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tupl
     for row in runs.to_dict("records"):
         run = Run.from_row(row, config)
         clusters = files.clusters(run)
-        clusters.check_against_row(row, config["deviation"], files.cell(run))
+        clusters.check_against_row(row, config["deviation"], files.cell_file(run))
         yield row, clusters
 
 

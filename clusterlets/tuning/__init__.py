@@ -11,7 +11,7 @@ from clusterlets import methods
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, check_whole, naming_text
+from clusterlets.estimators.inputs import InvalidInput, check_whole, text_as_invalid_input
 from clusterlets.extras import optional
 from clusterlets.grid.cells import format_nested
 from clusterlets.grid.fitting import Fit
@@ -184,7 +184,7 @@ def tune(
     check_whole("n_seeds", n_seeds, 1)
     check_whole("random_state", random_state, 0)
     check_same_index(X=X, sensitive_features=sensitive_features)
-    with naming_text(X):
+    with text_as_invalid_input(X):
         X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
     groups, classes = encode(sensitive_features, len(X))
     if n_clusters > len(X):

@@ -39,7 +39,7 @@ from clusterlets.estimators import (
     cluster_composition,
     fairness_report,
 )
-from clusterlets.estimators.inputs import plain
+from clusterlets.estimators.inputs import as_python
 from clusterlets.estimators.memberships import nearest_own_cluster
 from clusterlets.estimators.method import estimator_of
 
@@ -89,7 +89,7 @@ CHECKED = list(checked_estimators())
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # for tables with few distinct rows
-@pytest.mark.filterwarnings("ignore:n_clusters=. ignores")  # the checks always set n_clusters
+@pytest.mark.filterwarnings("ignore:n_clusters=. overrides")  # the checks always set n_clusters
 @pytest.mark.parametrize(("estimator", "expected_failures"), CHECKED, ids=[repr(estimator) for estimator, _ in CHECKED])
 def test_scikit_learns_checks_pass_except_the_expected_failures(estimator, expected_failures):
     results = check_estimator(estimator, expected_failed_checks=expected_failures, on_fail=None, on_skip=None)
@@ -161,7 +161,7 @@ def test_the_nearest_labels_of_frac_agree_with_the_function(people, estimator, f
 
 def test_empty_clusters_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [10.0]])
-    with pytest.warns(ConvergenceWarning, match="FRAC found 2 clusters in place of n_clusters=4"):
+    with pytest.warns(ConvergenceWarning, match="FRAC found 2 clusters instead of n_clusters=4"):
         fitted = FRAC(4, output="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
     assert fitted.n_clusters_ == len(fitted.cluster_centers_) == fitted.labels_.max() + 1 < 4
     assert np.array_equal(fitted.predict(X), fitted.labels_)
@@ -208,7 +208,7 @@ class WithUnnamedParameters(methods.Method):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        (WithOutputParameter, "clashing: its estimator has an attribute 'output' already"),
+        (WithOutputParameter, "clashing: its estimator already has an attribute 'output'"),
         (WithUnnamedParameters, "open: fit must"),
     ],
 )
@@ -255,7 +255,7 @@ def test_an_estimator_handles_three_groups_or_refuses_them(people, estimator):
     if most_groups is None:
         assert len(estimator(3, random_state=0).fit(X, sensitive_features=group).sensitive_classes_) == 3
         return
-    message = f"sensitive_features has 3 groups, and {estimator._name} handles {most_groups}: join"
+    message = f"sensitive_features has 3 groups, and {estimator._name} handles {most_groups}: merge"
     with pytest.raises(InvalidInput, match=message):
         estimator(3).fit(X, sensitive_features=group)
 
@@ -267,7 +267,7 @@ def another_value(parameter):
     if isinstance(parameter, methods.Integer):
         return np.int64(parameter.default + 1 if isinstance(parameter.default, int) else 60)
     candidates = [np.float64(0.05), np.float64(0.1), {"female": (0.2, 0.9)}]
-    return next(value for value in candidates if value != parameter.default and not parameter.fault("", plain(value)))
+    return next(value for value in candidates if value != parameter.default and not parameter.fault("", as_python(value)))
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_warning_is_given_only_if_there_are_fewer_clusters_than_requested(esti
     if fitted.n_clusters_ == 3:
         assert messages == []
     else:
-        assert messages == [f"{estimator.__name__} found 2 clusters in place of n_clusters=3"]
+        assert messages == [f"{estimator.__name__} found 2 clusters instead of n_clusters=3"]
 
 
 @pytest.fixture(scope="module")
@@ -374,7 +374,7 @@ def test_the_groups_must_be_passed_by_name_and_are_never_taken_from_y(estimator)
             "C ignores hops=1 and scope='last': .* C uses omega and equation and sample_size",
         ),
         ({"n_clusterlets": 3, "matcher": "D"}, {"omega": 0}, "D ignores omega=0: .* D uses hops and scope"),
-        ({"n_clusters": 3}, {"n_clusterlets": 7, "hops": 2}, "n_clusters=3 ignores n_clusterlets=7 and hops=2, which it"),
+        ({"n_clusters": 3}, {"n_clusterlets": 7, "hops": 2}, "n_clusters=3 overrides n_clusterlets=7 and hops=2"),
     ],
 )
 def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored, message):
@@ -635,9 +635,9 @@ def test_clusters_of_equal_points_have_cohesion_one():
 @pytest.mark.parametrize(
     ("clustering", "message"),
     [
-        ([0, 1, -1], "from 0 on"),
+        ([0, 1, -1], "of at least 0"),
         ([0.0, 1.0, 1.0], "whole numbers"),
-        ([0, 1], "of 2 instances, and X has 3"),
+        ([0, 1], "has 2 instances, but X has 3"),
         (np.array([[1, 0], [0, 1], [0, 0]], dtype=bool), "row 2 is in none"),
         (np.array([[1, np.nan], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
         (csr_array(np.array([[1, np.nan], [0, 1], [1, 0]])), "true and false, or 1 and 0"),

@@ -28,7 +28,7 @@ sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 # Neither the Python of jobs nor a Snakemake on a cluster's node may import modules from the working folder.
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.configuration import check_configuration, check_spelling, check_words, set_mirror
+from clusterlets.grid.configuration import check_configuration, check_spelling, check_config_options, set_mirror
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_paths, check_writable
@@ -58,7 +58,7 @@ with errors_for_users():
     if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # else the files belong to a workflow that imports this one
         for file in workflow.configfiles:
             check_spelling(file)
-        check_words(workflow.config_settings.config_args)
+        check_config_options(workflow.config_settings.config_args)
     config = check_configuration(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
     figures.declarations()
     plan = Plan(config)

@@ -238,7 +238,7 @@ ERRORS = {
     "every row has the same group": "women.csv --sensitive sex",
     "reads CSV and TSV": "people.parquet --sensitive sex",
     "no column 'sxe' (did you mean 'sex'?)": "people.csv --sensitive sxe",
-    "cannot be sensitive and a feature": "people.csv --sensitive age --features age,income",
+    "cannot be both sensitive and a feature": "people.csv --sensitive age --features age,income",
     "--sensitive joined: 300 rows have 200 different values": "dates.csv --sensitive joined --method fair-limit",
     **{message: f"people.csv --sensitive sex {options}" for message, options in OPTION_ERRORS.items()},
 }

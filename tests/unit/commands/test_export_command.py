@@ -183,7 +183,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
     path = Path(cell_path if kind == "cell" else path_of_block(kind, "clusterlets"))
     intact = path.read_bytes()
     options = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "exported.csv"))
-    remedy = f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.json"
+    remedy = f"This command makes it:\n  snakemake --cores 2 {path} --configfile settings.json"
     path.write_bytes(intact[:-40] + bytes(20) + intact[-20:])
     status, _, error = export(*options)
     assert status == 1 and not path.exists() and f"{path} was damaged" in error and "has been removed. " in error
@@ -207,7 +207,7 @@ def test_a_file_of_another_run_is_refused_and_kept(export, tmp_path, kind):
     )
     assert status == 1 and path.read_bytes() == other.read_bytes() and not (tmp_path / "exported.csv").exists()
     assert f"{path} holds what belongs at {other.relative_to(RESULTS)}" in error and "remove it or move it there" in error
-    assert error.rstrip().endswith(f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.json")
+    assert error.rstrip().endswith(f"This command makes it:\n  snakemake --cores 2 {path} --configfile settings.json")
     path.write_bytes(intact)
 
 
@@ -234,7 +234,7 @@ def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(expor
         values = {"k-means/3": block.values["k-means/3"]}
         SeedBlock(values, failures={"2": ("timeout", "because")}).save(f"{RESULTS}/{kind}/iris/k-means/k4/seeds2-3.npz")
     status_of_2, _, error = export("--method", "k-means", "-k", "4", "--seed", "2")
-    assert status_of_2 == 1 and "This run has no clusters: it is timeout, see " in error
+    assert status_of_2 == 1 and "This run has no clusters: its status is timeout, see " in error
     status_of_3, output, _ = export("--method", "k-means", "-k", "4", "--seed", "3")
     assert status_of_3 == 0 and output == export("--method", "k-means", "--seed", "3")[1]
 

@@ -173,7 +173,7 @@ def test_a_file_whose_method_cannot_be_ranked_is_refused_before_any_run(folder, 
 
 
 def test_a_missing_file_is_named(folder, refusal):
-    message = "There is no file nobody.py, which should hold a method."
+    message = "There is no file nobody.py to load a method from."
     assert refusal("nobody.py", "--reference", "reference") == message
 
 

@@ -91,7 +91,7 @@ REFUSED = {
     "a missing number": (GOOD.replace("31,", ","), "line 2: column 'age' is empty"),
     "numbers among booleans": (GOOD.replace("false", "3"), "csv: column 'rich' mixes numbers with true and false"),
     "one group": (GOOD.replace("Bonn", "Rom"), "people.csv: every row has the same group, 'Rom'"),
-    "a group for each row": (GOOD.replace("true,Rom", "true,Pisa", 1), "a group of its own"),
+    "a group for each row": (GOOD.replace("true,Rom", "true,Pisa", 1), "every row has a different group"),
     "no feature that varies": ("age,city\n1,a\n1,b\n1,a\n", "no feature varies"),
     "no numeric feature": ("name,city\nx,a\ny,b\nz,a\n", "no numeric or boolean column"),
     "duplicate columns": (GOOD.replace("rich", "age"), "the column name 'age' occurs twice, as columns 1 and 2"),
@@ -100,7 +100,7 @@ REFUSED = {
     "an empty file": ("", "people.csv is empty"),
     "semicolons": (
         GOOD.replace(",", ";"),
-        "only one column, 'age;rich;city'. Is another separator used? Then name it: --separator ';' (in a configuration, "
+        "only one column, 'age;rich;city'. If the file has another separator, name it: --separator ';' (in a configuration, "
         'separator: ";").',
     ),
     "tabs": (GOOD.replace(",", "\t"), r"""name it: --separator $'\t' (in a configuration, separator: "\t")."""),
@@ -255,7 +255,7 @@ def test_groups_that_look_like_spreadsheet_formulas_are_mentioned_and_kept(read,
     lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
     table, remarks = read("age,city\n" + "".join(lines))
     assert set(table.group_names) == set(names)
-    prefix = "names of groups that a spreadsheet would read as formulas, in the results' CSV files too: "
+    prefix = "names of groups that a spreadsheet would read as formulas, also in CSV files of results: "
     assert set(remarks[0].removeprefix(prefix).split(", ")) == set(formulas) and len(remarks) == 1
     write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
     with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
@@ -288,7 +288,7 @@ def test_control_characters_are_refused_in_names_of_columns_and_groups(control, 
             frame.to_parquet(path)
         return user_table.read(path, ["city"], **settings)[0]
 
-    bad, message = f"a{control}b", f"U+{ord(control):04X}, which no name may hold"
+    bad, message = f"a{control}b", f"U+{ord(control):04X}, not allowed in names"
     ages = {"age": [1, 2, 3, 4]}
     with pytest.raises(ClusterletsError, match=rf"(line 4|row 3): column 'city': .* control character {re.escape(message)}"):
         write_and_read(ages | {"city": ["x", "y", bad, bad]})

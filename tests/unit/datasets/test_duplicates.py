@@ -116,7 +116,10 @@ def test_a_choice_other_than_the_default_is_part_of_the_id(tmp_path):
     "entry, message",
     [
         ({"name": "breast", "duplicates": "yes"}, "datasets.0.duplicates: 'yes' is not one of"),
-        ({"name": "breast", "duplicates": "keep", "id": "breast"}, "the id 'breast' stands for a dataset as it is by default"),
+        (
+            {"name": "breast", "duplicates": "keep", "id": "breast"},
+            "the id 'breast' belongs to a dataset with its default",
+        ),
         ({"name": "people", "path": "x.csv", "sensitive": "a", "duplicates": "drop"}, "leave the rows out of x.csv yourself"),
         ({"name": "adult", "sensitive": "race", "duplicates": "drop"}, "adult: 'drop' compares rows by features and class"),
     ],

@@ -113,7 +113,7 @@ def test_groups_are_sorted_with_numbers_first_and_in_numeric_order():
     [
         ([["x", "x", "x"]], "every row has the same group, 'x'"),
         ([["", "", ""]], "every row has the same group; fairness"),
-        ([["x", "y", "z"]], "a group of its own"),
+        ([["x", "y", "z"]], "every row has a different group"),
         ([["a + b", "a", "a", "a"], ["c", "b + c", "c", "c"]], "have the same name"),
     ],
 )

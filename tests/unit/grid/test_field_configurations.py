@@ -79,18 +79,18 @@ def config_of_method(name):
 
 def test_no_time_for_fits_is_estimated_if_the_method_does_not_support_the_table():
     config = config_of_method("fairlets")
-    supported, unsupported = (estimate.dataset_steps(20_000, 5, config, n_groups)["fit_method"] for n_groups in (2, 3))
+    supported, unsupported = (estimate.rule_costs(20_000, 5, config, n_groups)["fit_method"] for n_groups in (2, 3))
     (n_jobs, seconds), (n_jobs_unsupported, seconds_unsupported) = supported[:2], unsupported[:2]
     assert n_jobs == n_jobs_unsupported == 3
     # 12 fits: three k and four seeds
     assert seconds_unsupported < 3 < 12 * methods.get("fairlets")().seconds(20_000, 5, 5) < seconds
-    assert estimate.dataset_steps(60_000, 5, config)["fit_method"] == unsupported
+    assert estimate.rule_costs(60_000, 5, config)["fit_method"] == unsupported
 
 
 def test_the_estimate_for_a_fit_is_at_most_its_time_limit():
     config = config_of_method("vfc")
     without_limit = {**config, "limits": {**config["limits"], "seconds": None}}
-    bounded, unbounded = (estimate.dataset_steps(10**7, 5, variant)["fit_method"][1] for variant in (config, without_limit))
+    bounded, unbounded = (estimate.rule_costs(10**7, 5, variant)["fit_method"][1] for variant in (config, without_limit))
     # Four weights and four seeds for each of three k make 48 fits, each of which is limited to 60 s.
     seconds_of_fits = 16 * sum(methods.get("vfc")().seconds(10**7, 5, k) for k in config["k"])
     assert unbounded - bounded == pytest.approx(seconds_of_fits - 48 * 60)

@@ -28,13 +28,13 @@ from clusterlets.grid.cells import (
     format_parameters,
     number_of_cells,
     parse_parameters,
+    parse_unquoted,
     parse_value,
-    parse_word,
     random_stream,
     seed_blocks,
     seeds_of,
 )
-from clusterlets.grid.configuration import SOURCES, check_configuration, check_words, read_configuration
+from clusterlets.grid.configuration import SOURCES, check_config_options, check_configuration, read_configuration
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -168,7 +168,7 @@ def test_an_id_has_at_most_100_characters(tmp_path):
     longest = "x" * (100 - len("people."))
     assert check(datasets=[user_table(tmp_path, sensitive=longest)])["datasets"] == [f"people.{longest}"]
     assert check(datasets=[user_table(tmp_path, sensitive=longest + "x", id="short")])["datasets"] == ["short"]
-    with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has 101 characters; give the entry an 'id' of 100"):
+    with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has 101 characters; give the entry an 'id' of at most 100"):
         check(datasets=[user_table(tmp_path, sensitive=longest + "x")])
 
 
@@ -279,7 +279,7 @@ def test_a_grid_that_is_too_large_to_plan_is_refused():
     assert number_of_cells(PAPER_GRID) == len(list(cells(PAPER_GRID)))
     # 5 k, 45,000 blocks of seeds, 4 configurations of C and 1 of random
     too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "block": 1}}
-    with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; take larger blocks"):
+    with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; use larger blocks"):
         check(datasets=["iris"], k=[2, 3, 4, 5, 6], **too_large)
 
 
@@ -339,7 +339,7 @@ FAULTS = {
     "the working directory": ({"results": "a/.."}, "results: it is the working directory itself; name a folder below"),
     "no dataset left": ({"datasets": ["nbfi"], "exclude": "nbfi"}, "every dataset is excluded"),
     "unknown scope": ({"pinball_scope": "lst"}, "pinball_scope: 'lst' is not one of"),
-    "an unchanged variant": ({"variants": {"same": {"scaling": "none"}}}, "variants.same.scaling: it is none already"),
+    "an unchanged variant": ({"variants": {"same": {"scaling": "none"}}}, "variants.same.scaling: it is already none"),
     "a variant with an unknown setting": ({"variants": {"few": {"k": [2]}}}, "variants.few.k: unknown key"),
     "a variant with an unknown value": ({"variants": {"a": {"equation": "mine"}}}, "variants.a.equation: 'mine' is not one of"),
     **{
@@ -380,12 +380,12 @@ FAULTY_ENTRIES = {
     "two entries with one name": ({"name": "iris", "scaling": "standard"}, "two entries have the name 'iris'"),
     "no such file": (PEOPLE, "people: there is no file x.csv"),
     "a name that is taken": ({**PEOPLE, "name": "adult"}, "'adult' is a dataset of the bench"),
-    "an id that is taken": ({"name": "adult", "sensitive": "sex", "id": "adult"}, "the id 'adult' stands for a dataset"),
-    "another's id": ({"name": "adult", "id": "pima"}, "the id 'pima' stands for a dataset"),
+    "an id that is taken": ({"name": "adult", "sensitive": "sex", "id": "adult"}, "the id 'adult' belongs to a dataset"),
+    "another's id": ({"name": "adult", "id": "pima"}, "the id 'pima' belongs to a dataset"),
     "an id for a path": ({"name": "adult", "id": "../adult"}, "datasets.0.id: '../adult' does not match"),
     "no sensitive column": ({"name": "people", "path": "x.csv"}, "people: 'sensitive' is missing"),
     "features without a path": ({"name": "iris", "features": ["a"]}, "iris: 'features' is for tables of your own"),
-    "sensitive and a feature": ({**PEOPLE, "features": ["b", "a"]}, "people: 'a' cannot be sensitive and a feature too"),
+    "sensitive and a feature": ({**PEOPLE, "features": ["b", "a"]}, "people: 'a' cannot be both sensitive and a feature"),
     "a word as features": (
         {**PEOPLE, "features": "all"},
         "numeric (every numeric or boolean column that is not sensitive)",
@@ -437,17 +437,17 @@ def test_a_word_is_the_same_value_in_configurations_and_commands(tmp_path, word)
     (value,) = read_configuration(write_configuration(tmp_path, word))["grids"]["mine"]["parameters"]["x"]
     (parsed,) = parse_parameters(f"x={word}").values()
     assert (value, type(value)) == (parsed, type(parsed)) == (VALUES_OF_WORDS[word], type(VALUES_OF_WORDS[word]))
-    check_words([f"x={word}", f"y.z={word}"])
+    check_config_options([f"x={word}", f"y.z={word}"])
     assert parse_parameters(f"x={as_text(parsed)}") == {"x": value}
 
 
 @pytest.mark.parametrize("word", REFUSED_WORDS)
 def test_a_word_that_can_be_misread_is_refused_in_configurations_and_commands(tmp_path, word):
-    message = "can be misread; write numbers in digits|is no finite number"
+    message = "can be misread; write numbers like 100000|is not a finite number"
     with pytest.raises(ClusterletsError, match=message):
         parse_parameters(f"x={word}")
     with pytest.raises(ClusterletsError, match=message):
-        check_words([f"x={word}"])
+        check_config_options([f"x={word}"])
     with pytest.raises(ClusterletsError, match=message) as error:
         read_configuration(write_configuration(tmp_path, word))
     assert f"mine.yaml, line 3: {word} " in str(error.value)
@@ -458,7 +458,7 @@ def test_a_word_that_can_be_misread_is_refused_in_configurations_and_commands(tm
 @example("1.e+5")
 def test_what_commands_accept_means_the_same_in_yaml(word):
     try:
-        value = parse_word(word)
+        value = parse_unquoted(word)
     except ClusterletsError:
         return
     with contextlib.suppress(yaml.YAMLError):  # such as "-:"

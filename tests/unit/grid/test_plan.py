@@ -133,7 +133,7 @@ def test_a_table_has_the_scaling_of_its_folder():
 
 def test_a_dataset_that_is_not_configured_is_refused():
     with pytest.raises(ClusterletsError, match="wine is not configured. Add it to 'datasets'"):
-        EXTENDED.table(SimpleNamespace(base="results", dataset="wine"))
+        EXTENDED.table_settings(SimpleNamespace(base="results", dataset="wine"))
 
 
 def test_a_users_table_is_identified_by_its_content(tmp_path):

@@ -125,14 +125,17 @@ def test_a_method_is_loaded_from_a_users_file(tmp_path):
         ("def f(:", "cannot be run: SyntaxError"),
         ("import nothing_of_that_name", "cannot be run, line 1: ModuleNotFoundError"),
         (METHOD_SOURCE.replace('"shuffled"', '"a/b"'), "name: 'a/b' must begin with a letter"),
-        (METHOD_SOURCE.replace("[0.1, 0.5]", "[]"), "parameters: share needs a Parameter, or a list of one value or more"),
-        (METHOD_SOURCE.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be finite numbers, texts"),
+        (METHOD_SOURCE.replace("[0.1, 0.5]", "[]"), "parameters: share needs a Parameter or a non-empty list of values"),
+        (METHOD_SOURCE.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be finite numbers, strings"),
         (METHOD_SOURCE.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' must be rival"),
-        (METHOD_SOURCE.replace("[0.1, 0.5]", "0.1"), "parameters: share needs a Parameter, or a list"),
-        (METHOD_SOURCE.replace('"share":', '"sharp":'), "parameters: sharp is not a parameter of fit with a default"),
+        (METHOD_SOURCE.replace("[0.1, 0.5]", "0.1"), "parameters: share needs a Parameter or a non-empty list"),
+        (METHOD_SOURCE.replace('"share":', '"sharp":'), "parameters: fit has no argument sharp with a default"),
         (with_declaration("Real(0, 0.4)"), "parameters: the default of share: 0.5; it must be a number from 0 to 0.4"),
         (with_declaration("Real(0, 1, grid=[2])"), "parameters: share: 2; it must be a number from 0 to 1"),
-        (METHOD_SOURCE.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
+        (
+            METHOD_SOURCE.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='),
+            "outputs: 'a/b' must be at most 40 letters",
+        ),
     ],
 )
 def test_a_file_without_exactly_one_valid_method_is_refused(tmp_path, source, message):
@@ -144,7 +147,7 @@ def test_a_file_without_exactly_one_valid_method_is_refused(tmp_path, source, me
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(ClusterletsError, match="There is no file .*absent.py, which should hold a method"):
+    with pytest.raises(ClusterletsError, match="There is no file .*absent.py to load a method from"):
         methods.from_file(tmp_path / "absent.py")
 
 
