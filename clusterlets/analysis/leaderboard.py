@@ -27,7 +27,7 @@ LIMITS = (0.01, 0.02, 0.05, 0.1)
 TOLERANCE = 1e-13
 #: The number of bootstrap draws of tables, and the share of the draws that an interval holds.
 DRAWS, COVERAGE = 2000, 0.95
-#: `tune` tries at most this many configurations of a method; from a larger grid it takes evenly spaced ones.
+#: `tune` tries at most this many configurations of a method; those of a larger grid are evenly spaced.
 MAX_TRIED = 3
 
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
@@ -37,6 +37,7 @@ METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterle
 KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
 KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
 
+#: What identifies a block, and the columns of each table.
 BLOCK = ["dataset", "k"]
 POINTS = [
     *(*BLOCK, "method", "kind", "parameters", "seed", "chooses", "status"),
@@ -112,7 +113,7 @@ def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
 
 
 def is_choosing_seed(seeds: pd.Series) -> pd.Series:
-    """Which seeds are in the first half, which chooses. If the number of seeds is odd, the scoring half is larger."""
+    """Which seeds are in the first half, the choosing one. If the number of seeds is odd, the scoring half is larger."""
     values = np.sort(seeds.unique())
     return seeds.isin(values[: len(values) // 2])
 
@@ -226,7 +227,7 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
 
 
 def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
-    """The configurations with runs in both halves of the seeds, with how they do in each half."""
+    """The configurations with runs in both halves of the seeds, and their results in each half."""
     per_configuration = [*_METHOD_IN_BLOCK, "parameters"]
     halves = {chooses: half.groupby(per_configuration, sort=False) for chooses, half in runs.groupby("chooses")}
     if len(halves) < 2:
@@ -257,9 +258,9 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 
     ``board`` is a frame from :func:`leaderboard`. The result has :data:`OVERALL`, ordered by limit, kind, reliability and
     median price. ``place`` ranks the methods, from 1. ``blocks`` counts the blocks of a method, and ``kept`` those in which it
-    keeps the limit. Over the latter, ``price`` is the median, and ``price_90`` the smallest price that nine tenths do not
-    exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns ending in
-    ``_low`` and ``_high`` hold the ends of a bootstrap interval over tables.
+    keeps the limit. Over those, ``price`` is the median, and ``price_90`` the smallest price that nine tenths of them
+    do not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns
+    ending in ``_low`` and ``_high`` hold the ends of a bootstrap interval over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
@@ -298,10 +299,10 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 def pairs(board: pd.DataFrame) -> pd.DataFrame:
     """Every pair of methods under each limit: ``results/leaderboard_pairs.csv``, columns :data:`PAIRS`.
 
-    ``board`` is a frame from :func:`leaderboard`. ``blocks`` counts the blocks in which both methods keep the limit. In
-    ``wins`` of them ``method`` has the lower price, in ``losses`` the higher, in ``ties`` the same as ``other``. ``ratio`` is
-    the price of ``method`` divided by that of ``other``, as the geometric mean over these blocks. ``reliability_difference`` is
-    the reliability of ``method`` minus that of ``other``, over all blocks that both have. ``told_apart`` names what differs:
+    ``board`` is a frame from :func:`leaderboard`. ``blocks`` counts the blocks in which both methods keep the limit. The
+    price of ``method`` is lower than that of ``other`` in ``wins`` of them, higher in ``losses``, equal in ``ties``. ``ratio``
+    is the geometric mean, over these blocks, of the former price divided by the latter. ``reliability_difference``
+    is the reliability of ``method`` minus that of ``other``, over all blocks that both have. ``told_apart`` names what differs:
     ``price`` if the interval of the ratio excludes 1, ``reliability`` if the interval of the difference excludes 0, or both.
     """
     draws = _draws_of_tables(board)
