@@ -12,6 +12,7 @@ from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.scoring import CLUSTERLETS
 
 _RUN_COLUMNS = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
+# The columns of the two tables.
 COMPOSITION = [*_RUN_COLUMNS, "cluster", "size", "group", "count", "share", "dataset_share"]
 PROJECTION = [*_RUN_COLUMNS, "rows", "row", "x", "y", "x_share", "y_share", "group", "cluster"]
 
@@ -25,7 +26,7 @@ def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """One successful run for each dataset and matcher, all with the same k, hops, omega and seed.
 
     These are the values nearest to k = 5, 2 hops and omega = 0.5 that were run, and the first seed. If several runs of a
-    dataset and matcher have them, the first is taken.
+    dataset and matcher have them, the first is used.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, preferred in _SETTING.items():
@@ -93,7 +94,7 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
     rows, cluster_numbers = clusters.members()
     is_shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _MAX_POINTS).round().astype(int)))
     rows, cluster_numbers = rows[is_shown], cluster_numbers[is_shown]
-    ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
+    size_ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
     lines = pd.DataFrame(
         {
             "rows": len(table.X),
@@ -103,7 +104,7 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
             "x_share": _round_digits(shares[:1])[0],
             "y_share": _round_digits(shares[1:])[0],
             "group": np.array(table.group_names)[table.groups[rows]],
-            "cluster": ranks[cluster_numbers],
+            "cluster": size_ranks[cluster_numbers],
         }
     )
     return _add_run_columns(row, lines)[PROJECTION]

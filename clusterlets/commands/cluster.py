@@ -349,7 +349,7 @@ def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account
         scores=[
             *_describe_bounds(options, report.composition.counts, table.group_counts),
             *_deviations_of_columns(clustering.memberships_, data.sensitive),
-            account.worst(report),
+            account.worst_cluster(report),
             *account.scores(report),
         ],
     )

@@ -45,8 +45,8 @@ def main(arguments: list[str]) -> int:
         _compare_with_cell(clusters, run, intermediates.cell(run), config["deviation"])
     except UnusableFileError as problem:  # only the workflow can make the file again
         raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
-    rows, cluster_of_rows = clusters.members()
-    cli.write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_of_rows}))
+    rows, cluster_numbers = clusters.members()
+    cli.write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_numbers}))
     return 0
 
 
@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--parameters", default="", help="as in results/runs.csv: hops=4; by default none")
     parser.add_argument("--seed", type=cli.whole_number(0), default=0, help="repetition (default: 0)")
     parser.add_argument(
-        "--config", type=cli.nonempty, metavar="FILE", help="values that replace config.yaml's, as for snakemake"
+        "--config", type=cli.nonempty, metavar="FILE", help="values that replace those of config.yaml, as with --configfile"
     )
     parser.add_argument("--results", type=cli.nonempty, metavar="FOLDER", help="folder of the results (default: as configured)")
     cli.add_output_files(parser, output="CSV file to write (default: -, which is standard output)")
@@ -105,7 +105,7 @@ def _compare_with_cell(clusters: Clusters, run: Run, cell_path: str, deviation: 
     rows = [row for row in read_cell(cell_path) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)]
     if len(rows) != 1:
         raise ClusterletsError(
-            f"{cell_path} holds {counted(len(rows), 'row')} of {run.name} with seed {run.seed}, and should hold one. "
+            f"{cell_path} holds {counted(len(rows), 'row')} of {run.name} with seed {run.seed}, but should hold one. "
             "Remove it, and run the workflow again."
         )
     clusters.check_against_row(rows[0], deviation, cell_path)

@@ -109,7 +109,7 @@ def test_a_silhouette_is_printed_with_its_sampling_error_or_as_not_defined():
 
 
 def test_the_line_on_the_worst_cluster_names_it_and_its_most_deviating_group():
-    assert account.worst(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
+    assert account.worst_cluster(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
         "cluster 1 (10 rows): a 10.0% in place of 50.0%"
     )
 

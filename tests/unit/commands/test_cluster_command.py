@@ -264,7 +264,7 @@ def test_writing_clusters_and_picture_to_one_file_is_refused(cluster, tmp_path, 
     if exists:
         (tmp_path / "a.png").write_text("before")
     status, output, error = cluster("-o", names[0], "--plot", names[1])
-    assert (status, output) == (1, "") and "are one file, and one would replace the other" in error
+    assert (status, output) == (1, "") and "are the same file, so one would replace the other" in error
     assert not exists or (tmp_path / "a.png").read_text() == "before"
 
 
