@@ -57,8 +57,8 @@ def posterior(differences: ArrayLike) -> tuple[float, float, float]:
     weight_below = (weights * cumulative[first_within]).sum(axis=0)
     weight_above = (weights * (cumulative[-1] - cumulative[first_above])).sum(axis=0)
     weight_within = (weights * (cumulative[first_above] - cumulative[first_within])).sum(axis=0)
-    largest = np.argmax([weight_within, weight_below, weight_above], axis=0)
-    counts = np.bincount(largest, minlength=3) + 1.0
+    largest_region = np.argmax([weight_within, weight_below, weight_above], axis=0)
+    counts = np.bincount(largest_region, minlength=3) + 1.0
     share_within, share_below, share_above = counts / counts.sum()
     return float(share_below), float(share_within), float(share_above)
 

@@ -209,8 +209,8 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
     candidates = _candidates(runs)
     if candidates.empty:
         return pd.DataFrame(columns=COLUMNS)
-    ranked = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
-    best = ranked.drop_duplicates(_METHOD_IN_BLOCK)  # if tied, the first in the grid's order
+    ranked = candidates.sort_values(["kept_share", "median_kept_price"], ascending=[False, True], kind="stable")
+    best = ranked[ranked["kept_share"] > 0].drop_duplicates(_METHOD_IN_BLOCK)  # if tied, the first in the grid's order
     methods = runs.groupby(_METHOD_IN_BLOCK, sort=False).agg(
         kind=("kind", "first"),
         starts=("starts", "first"),
@@ -219,7 +219,7 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
     )
     n_tried = candidates.groupby(_METHOD_IN_BLOCK).size().rename("tried")
     rows = methods.join(n_tried, how="inner").reset_index()
-    rows = rows.merge(best.drop(columns=["share", "median_kept_price"]), how="left", on=_METHOD_IN_BLOCK)
+    rows = rows.merge(best.drop(columns=["kept_share", "median_kept_price"]), how="left", on=_METHOD_IN_BLOCK)
     is_chosen = rows["parameters"].notna()
     conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
     rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
@@ -232,7 +232,7 @@ def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
     halves = {chooses: half.groupby(per_configuration, sort=False) for chooses, half in runs.groupby("chooses")}
     if len(halves) < 2:
         return pd.DataFrame()
-    choosing_half = halves[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
+    choosing_half = halves[True].agg(kept_share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
     scoring_half = halves[False].agg(
         price=("price", "median"),
         price_low=("price", "min"),

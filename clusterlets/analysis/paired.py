@@ -169,18 +169,18 @@ ASSUMPTIONS = (
 
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.DataFrame) -> str:
     """The assumptions, the matchers that Wilcoxon's test separates, and the planned comparisons and best runs in words."""
-    planned = [f"- {_describe_test(row)}" for row in _rows_with_blocks(tests, PLANNED)]
-    best = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_with_blocks(intervals, BEST_RUNS)]
+    planned_lines = [f"- {_describe_test(row)}" for row in _rows_with_blocks(tests, PLANNED)]
+    best_run_lines = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_with_blocks(intervals, BEST_RUNS)]
     return "\n".join(
         [
             "## Pairs, by Wilcoxon's test, ratios, and the Bayesian signed-rank test\n",
             f"{ASSUMPTIONS}\n",
             f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_describe_separated_pairs(tests)}.\n",
             "The comparisons that are the same for every run:\n",
-            *(planned or ["- Not computed: no dataset has both methods of any of them."]),
+            *(planned_lines or ["- Not computed: no dataset has both methods of any of them."]),
             "",
             "Best runs, as in table 4, with those of the controls:\n",
-            *(best or ["- Not computed: no dataset has a best run of two of the methods."]),
+            *(best_run_lines or ["- Not computed: no dataset has a best run of two of the methods."]),
             "",
         ]
     )

@@ -90,7 +90,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
     others = selection.in_order(names[~is_matcher], selection.METHODS)
     all_deviations = blocks(runs, matchers + others, ["dataset"])
     sparse_methods = [name for name in all_deviations if all_deviations[name].notna().mean() < 0.5]
-    left_out = f", without {', '.join(sparse_methods)} (results on fewer than half of the datasets)" if sparse_methods else ""
+    exclusions = f", without {', '.join(sparse_methods)} (results on fewer than half of the datasets)" if sparse_methods else ""
     return [
         rank("matchers", "Matchers, blocks are datasets", blocks(runs, matchers, ["dataset"])),
         rank(
@@ -98,7 +98,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
             "Matchers with the controls k-means and random, blocks are datasets",
             blocks(runs, [*matchers, *CONTROLS], ["dataset"]),
         ),
-        rank(ALL_METHODS, f"All methods{left_out}, blocks are datasets", all_deviations.drop(columns=sparse_methods)),
+        rank(ALL_METHODS, f"All methods{exclusions}, blocks are datasets", all_deviations.drop(columns=sparse_methods)),
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",

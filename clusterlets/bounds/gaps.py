@@ -66,8 +66,8 @@ def assignment_gap(
     allowed_delta = labels_delta if delta is None else max(delta, labels_delta)
     bound = float(costs.min(axis=1).sum())
     if allowed_delta < 1 and bound < cost:  # with a delta of 1, all assignments are allowed
-        bounds = share_bounds(groups, allowed_delta)
-        bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), 0.0).bound)
+        limits = share_bounds(groups, allowed_delta)
+        bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(limits[0]), share_rows(*limits), 0.0).bound)
     return _relative_gap(cost, bound)
 
 

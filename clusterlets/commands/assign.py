@@ -54,9 +54,10 @@ def main(arguments: list[str]) -> int:
     notes += [str(warning.message) for warning in caught_warnings]
     stream = cli.stream_for_people(options.output)
     n_rows, n_clusters = counted(len(rows), "new row"), counted(len(sizes_before), "cluster")
-    verdict = "kept by old and new rows together"
     if shortfall:
-        verdict = f"not kept: the worst share misses its limit by {shortfall:.2g}; no clusters that keep it were found"
+        verdict = f"not kept: the worst share misses its limit by {shortfall:.2g}; no assignment that keeps it was found"
+    else:
+        verdict = "kept by old and new rows together"
     lines = [
         f"{options.table.name}: {n_rows}, {n_clusters} of {clustering.method}",
         *(f"note: {note}" for note in notes),

@@ -96,10 +96,10 @@ def refuse_files(outputs: Mapping[str, str | None], inputs: Iterable[tuple[str, 
         for description, path in input_files:
             if _is_same_file(file, path):
                 raise ClusterletsError(f"{file} is {description}, which would be lost; name another file to write.")
-        for other, other_file in files.items():
-            if option != other and _is_same_file(file, other_file):
+        for other_option, other_file in files.items():
+            if option != other_option and _is_same_file(file, other_file):
                 raise ClusterletsError(
-                    f"{option} {file} and {other} {other_file} are the same file, so one would replace the other; use two."
+                    f"{option} {file} and {other_option} {other_file} are the same file, so one would be lost; use two."
                 )
         with writing(file):
             check_writable(file)

@@ -221,7 +221,7 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], bool]:
         method = methods.get(options.matcher or "G-B")
         if method.name not in matchers:
             raise ClusterletsError(
-                f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
+                f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method accepts other methods."
             )
         return method, True
     names_by_lower_case = {name.lower(): name for name in methods.names()}

@@ -83,14 +83,15 @@ def _requested_run(options: argparse.Namespace, config: Mapping) -> Run:
     is_full_name = options.method in full_names.values()
     name = options.method if is_full_name else full_names.get(_shell_name(options.method), options.method)
     method = method_of(name, config)
-    grid, parameters = config["grids"][method]["parameters"], parse_parameters(options.parameters)
-    if parameters.keys() != grid.keys():
-        example = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
+    choices, parameters = config["grids"][method]["parameters"], parse_parameters(options.parameters)
+    if parameters.keys() != choices.keys():
+        example = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in choices.items())
         needs = (
-            f"needs --parameters with a value for each, such as {example}" if grid else "takes no --parameters; leave it out"
+            f"needs --parameters with a value for each, such as {example}" if choices else "takes no --parameters; leave it out"
         )
         raise ClusterletsError(f"{name} {needs}.")
-    return Run(options.dataset, method, name, options.k, options.seed, {parameter: parameters[parameter] for parameter in grid})
+    ordered_parameters = {parameter: parameters[parameter] for parameter in choices}
+    return Run(options.dataset, method, name, options.k, options.seed, ordered_parameters)
 
 
 def _shell_name(name: str) -> str:

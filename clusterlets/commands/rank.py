@@ -60,8 +60,8 @@ def main(arguments: list[str]) -> int:
 
     folder = Path(RESULTS) / "leaderboards" / name
     write_json(folder / "config.json", request)
-    smallest = min(config["datasets"], key=lambda table: tables[table]["rows"])
-    _try_first_cell(config, smallest, folder, options.cores)
+    smallest_table = min(config["datasets"], key=lambda table: tables[table]["rows"])
+    _try_first_cell(config, smallest_table, folder, options.cores)
     _run_workflow(f"{RESULTS}/runs.csv", folder, options.cores)
     for table in config["datasets"]:
         if load_json(prepared_path("json", RESULTS, table))["fingerprint"] != tables[table]["fingerprint"]:
@@ -170,8 +170,8 @@ def _run_workflow(target: str, folder: Path, cores: int) -> None:
 def _describe_failures(runs: pd.DataFrame) -> Iterator[str]:
     failures = runs[runs["status"] != OK]
     if len(failures):
-        statuses, first = leaderboard.count_statuses(failures["status"]), failures.iloc[0]
-        where = f"{first['dataset']}, k = {first['k']:g}: {first['note']}"
+        statuses, first_failure = leaderboard.count_statuses(failures["status"]), failures.iloc[0]
+        where = f"{first_failure['dataset']}, k = {first_failure['k']:g}: {first_failure['note']}"
         yield f"{counted(len(failures), 'run')} of {len(runs):,} without a result ({statuses}). The first: {where}"
 
 
@@ -208,7 +208,7 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))
     if n_tables < MIN_TABLES:
-        yield f"\nFewer than {MIN_TABLES} tables are too few to tell methods apart: chance could make all of them agree."
+        yield f"\nFewer than {MIN_TABLES} tables are too few to tell methods apart: all of the tables could agree by chance."
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:

@@ -237,7 +237,7 @@ ERRORS = {
     "every row has the same group": "women.csv --sensitive sex",
     "reads CSV and TSV": "people.parquet --sensitive sex",
     "no column 'sxe' (did you mean 'sex'?)": "people.csv --sensitive sxe",
-    "cannot be sensitive and a feature": "people.csv --sensitive age --features age,income",
+    "cannot be both sensitive and a feature": "people.csv --sensitive age --features age,income",
     "--sensitive joined: 300 rows have 200 different values": "dates.csv --sensitive joined --method fair-limit",
     **{message: f"people.csv --sensitive sex {options}" for message, options in OPTION_ERRORS.items()},
 }
@@ -264,7 +264,7 @@ def test_writing_clusters_and_picture_to_one_file_is_refused(cluster, tmp_path, 
     if exists:
         (tmp_path / "a.png").write_text("before")
     status, output, error = cluster("-o", names[0], "--plot", names[1])
-    assert (status, output) == (1, "") and "are the same file, so one would replace the other" in error
+    assert (status, output) == (1, "") and "are the same file, so one would be lost" in error
     assert not exists or (tmp_path / "a.png").read_text() == "before"
 
 
