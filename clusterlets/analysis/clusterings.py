@@ -66,8 +66,8 @@ def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.pad(coordinates, ((0, 0), (0, n_missing))), np.pad(pca.explained_variance_ratio_, (0, n_missing))
 
 
-def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
-    """One line for each cluster and group of the run in ``row``, with the largest clusters first."""
+def composition(run: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
+    """One line for each cluster and group of ``run``, a row of ``runs.csv``, with the largest clusters first."""
     counts, names = clusters.composition, list(group_names)
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
@@ -82,13 +82,13 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
             "dataset_share": np.tile(dataset_counts / dataset_counts.sum(), len(counts)),
         }
     )
-    return _add_run_columns(row, lines)[COMPOSITION]
+    return _add_run_columns(run, lines)[COMPOSITION]
 
 
-def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
+def projection(run: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
     """Positions on the first two principal components: one line for each row of the table and each cluster that contains it.
 
-    The clusters are those of the run in ``row``. Of a large table, 700 evenly spaced rows are shown.
+    The clusters are those of ``run``, a row of ``runs.csv``. Of a large table, 700 evenly spaced rows are shown.
     """
     coordinates, shares = principal_components(table.X)
     rows, cluster_numbers = clusters.members()
@@ -107,11 +107,11 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
             "cluster": size_ranks[cluster_numbers],
         }
     )
-    return _add_run_columns(row, lines)[PROJECTION]
+    return _add_run_columns(run, lines)[PROJECTION]
 
 
-def _add_run_columns(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
-    lines = lines.assign(**{name: row[name] for name in _RUN_COLUMNS})
+def _add_run_columns(run: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
+    lines = lines.assign(**{name: run[name] for name in _RUN_COLUMNS})
     return lines.astype(dict.fromkeys(("k", "hops", "seed"), "Int64"))
 
 

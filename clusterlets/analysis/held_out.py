@@ -19,7 +19,7 @@ COLUMNS = [
 ]
 #: In place of a dataset: means over the datasets on which every method has every number.
 ALL = "all"
-_MEANS = ["deviation_chosen", "deviation_held_out", "best_run", "expected_best"]
+_AVERAGED_COLUMNS = ["deviation_chosen", "deviation_held_out", "best_run", "expected_best"]
 _KEYS = ["dataset", "method"]
 # Configurations are chosen on the first half of the paper's ten seeds.
 _N_CHOOSING_SEEDS = SEEDS_OF_PAPER // 2
@@ -82,10 +82,10 @@ def _best_of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _means(rows: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
     """One row per method: means over the datasets on which every method has every number."""
-    groups = rows.dropna(subset=_MEANS).groupby("dataset")
+    groups = rows.dropna(subset=_AVERAGED_COLUMNS).groupby("dataset")
     complete = groups.filter(lambda rows_of_dataset: len(rows_of_dataset) == len(methods))
     for method in methods if len(complete) else []:
-        yield {"dataset": ALL, "method": method, **complete.loc[complete["method"] == method, _MEANS].mean()}
+        yield {"dataset": ALL, "method": method, **complete.loc[complete["method"] == method, _AVERAGED_COLUMNS].mean()}
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def to_markdown(held_out: pd.DataFrame) -> str:
     title = "## Chosen on some seeds, scored on others; and the best of equally many\n"
     if not rows:
         return f"{title}\nNot computed: no dataset has eligible runs of every method.\n"
-    complete = held_out[held_out["dataset"] != ALL].dropna(subset=_MEANS)["dataset"].value_counts() == len(rows)
+    complete = held_out[held_out["dataset"] != ALL].dropna(subset=_AVERAGED_COLUMNS)["dataset"].value_counts() == len(rows)
     drawn = sorted({int(number) for number in held_out["drawn"].dropna()})
     lines = [
         f"Configurations chosen on seeds 0 to {_N_CHOOSING_SEEDS - 1}, scored on seeds {_N_CHOOSING_SEEDS} to "

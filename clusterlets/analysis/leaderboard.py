@@ -322,11 +322,11 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
     shared_blocks = rows.index.intersection(other_rows.index, sort=False)
     rows, other_rows = rows.loc[shared_blocks], other_rows.loc[shared_blocks]
     keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
-    both = keeps & other_keeps
-    prices, other_prices = (part["price"].to_numpy(float)[both] for part in (rows, other_rows))
+    both_keep = keeps & other_keeps
+    prices, other_prices = (part["price"].to_numpy(float)[both_keep] for part in (rows, other_rows))
     log_ratios = log(prices) - log(other_prices)
     weights = draws[tables_of(rows.reset_index())].to_numpy()
-    ratios = exp(_divide(_total(weights[:, both] * log_ratios), weights[:, both].sum(axis=1)))
+    ratios = exp(_divide(_total(weights[:, both_keep] * log_ratios), weights[:, both_keep].sum(axis=1)))
     advantage = keeps.astype(int) - other_keeps  # 1 or -1 if only one of the two keeps the limit
     differences = _divide(_total(weights * advantage), weights.sum(axis=1))
     ratio, difference = _interval("ratio", ratios), _interval("difference", differences)
@@ -335,7 +335,7 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
         "price": ratio["ratio_low"] > 1 or ratio["ratio_high"] < 1,
     }
     return {
-        "blocks": int(both.sum()),
+        "blocks": int(both_keep.sum()),
         "wins": int((prices < other_prices).sum()),
         "losses": int((prices > other_prices).sum()),
         "ties": int((prices == other_prices).sum()),

@@ -276,13 +276,13 @@ class _Dual:
         value, gradient = self._evaluate_smoothed(v, intervals, temperature)
         moves: list[np.ndarray] = []
         gradient_drops: list[np.ndarray] = []
-        n_left = steps - 1
-        while n_left > 0:
+        n_steps_left = steps - 1
+        while n_steps_left > 0:
             direction = _direction(gradient, moves, gradient_drops, temperature / (intervals[1][1] * self.columns.weight))
             slope, step_size, gain = float((gradient * direction).sum()), 1.0, -1.0
-            while n_left > 0 and slope > 0:
+            while n_steps_left > 0 and slope > 0:
                 trial_value, trial_gradient = self._evaluate_smoothed(v + step_size * direction, intervals, temperature)
-                n_left, gain = n_left - 1, trial_value - value
+                n_steps_left, gain = n_steps_left - 1, trial_value - value
                 if gain >= 1e-4 * step_size * slope:  # Armijo's condition
                     break
                 step_size /= 2
@@ -431,16 +431,16 @@ def _min_pass(rows, tiles, offsets, minima):
     """Write the minimum of offset plus inner product over all columns, for each row, to ``minima``."""
     n = len(rows)
     out, lanes, work = np.empty((_ROWS, _LANES)), np.empty((_ROWS, _LANES)), np.empty(_LANES)
-    for row in range(0, n, _ROWS):
+    for first_row in range(0, n, _ROWS):
         lanes[:] = np.inf
         for t in range(len(tiles)):
-            _reduced_costs(rows, row, tiles[t], offsets[t], out, 0)
+            _reduced_costs(rows, first_row, tiles[t], offsets[t], out, 0)
             for q in range(_ROWS):
                 for j in range(_LANES):
                     a, b = out[q, j], lanes[q, j]
                     lanes[q, j] = a if a < b else b
-        for q in range(min(_ROWS, n - row)):
-            minima[row + q] = _min_of_lanes(lanes[q], work)
+        for q in range(min(_ROWS, n - first_row)):
+            minima[first_row + q] = _min_of_lanes(lanes[q], work)
 
 
 @inner
@@ -462,6 +462,7 @@ def _exponentials(values, top, inverse, out, shifted):
 
 @inner
 def _sum_lanes(values, work):
+    """The sum of _LANES values, in an order that lets the additions of a round run at once."""
     half = _LANES // 2
     for j in range(half):
         work[j] = values[j] + values[j + half]
@@ -499,10 +500,10 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, w
     near_tiles = np.empty(n_tiles, dtype=np.int64)
     inverse_temperature = 1.0 / temperature
     masses[:] = 0.0
-    for row in range(0, n, _ROWS):
+    for first_row in range(0, n, _ROWS):
         for t in range(n_tiles):
-            _reduced_costs(rows, row, tiles[t], offsets[t], out, t * _LANES)
-        for q in range(min(_ROWS, n - row)):
+            _reduced_costs(rows, first_row, tiles[t], offsets[t], out, t * _LANES)
+        for q in range(min(_ROWS, n - first_row)):
             lowest = np.inf
             for t in range(n_tiles):
                 tile_minima[t] = _min_of_lanes(out[q, t * _LANES : (t + 1) * _LANES], work)
@@ -515,8 +516,8 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, w
                 total += _sum_lanes(weights[n_near], work)
                 near_tiles[n_near] = t
                 n_near += 1
-            u = norms[row + q] + lowest - temperature * _log(total / n_columns)
-            potentials[row + q] = u
+            u = norms[first_row + q] + lowest - temperature * _log(total / n_columns)
+            potentials[first_row + q] = u
             slope = high
             if u >= width:
                 slope = low
