@@ -1,4 +1,4 @@
-"""The least cost of plain k-means over many starts: what every price of fairness divides by.
+"""The least cost of plain k-means over many starts: the denominator of every price of fairness.
 
 The starts have fixed seeds, so the cost depends on the rows and the number of clusters alone.
 """
@@ -7,20 +7,20 @@ import hashlib
 
 import numpy as np
 
-#: Starts, with the seeds 0, 1, ...
+#: Number of starts. Their seeds are 0, 1, ...
 STARTS = 50
-#: Starts on a table of more than :data:`MANY_ROWS`.
+#: Number of starts on a table of more than :data:`MANY_ROWS`.
 STARTS_ON_MANY_ROWS = 10
 MANY_ROWS = 100_000
 
 # Costs that this process has computed: several reports on one table need the same ones. Hashes as keys keep no table in memory.
-_known_costs: dict[tuple[bytes, int, int], float] = {}
+_cached_costs: dict[tuple[bytes, int, int], float] = {}
 
 
 def plain_costs(X: np.ndarray, n_clusters: int, n_starts: int | None = None) -> np.ndarray:
     """Sums of squared distances to the means of plain k-means, one for each start.
 
-    The first costs do not depend on how many starts follow. ``n_starts`` None is :data:`STARTS`, or
+    The first costs do not depend on how many starts follow. By default, there are :data:`STARTS`, or
     :data:`STARTS_ON_MANY_ROWS` on more than :data:`MANY_ROWS` rows. With fewer distinct rows than ``n_clusters``, each
     distinct row is a cluster. O(n d k) time for each round, O(n d) memory.
     """
@@ -38,9 +38,9 @@ def least_plain_cost(X: np.ndarray, n_clusters: int, n_starts: int | None = None
     rows = np.require(X, np.float64, ["C"])
     n_starts = number_of_starts(len(rows)) if n_starts is None else n_starts
     key = hashlib.sha256(repr(rows.shape).encode() + rows.tobytes()).digest(), n_clusters, n_starts
-    if key not in _known_costs:
-        _known_costs[key] = float(plain_costs(rows, n_clusters, n_starts).min())
-    return _known_costs[key]
+    if key not in _cached_costs:
+        _cached_costs[key] = float(plain_costs(rows, n_clusters, n_starts).min())
+    return _cached_costs[key]
 
 
 def number_of_starts(n_rows: int) -> int:

@@ -6,8 +6,8 @@ and the groups badly. Its use for clustering is our own:
 1. *Classes* are the labels of plain k-means.
 2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. The side on which an instance lies predicts whether it has a
    given label or group, and this prediction has an area under the ROC curve. A is the mean area over the labels in the node,
-   weighted by their sizes. B is the largest area over the groups in the node. With a single label A is 1/2, and with a single
-   group B is.
+   weighted by their sizes. B is the largest area over the groups in the node. A is 1/2 if there is a single label, and so is B
+   if there is a single group.
 3. *Growth*: the leaf with the largest product of its gain and its fraction of all instances is split next, until there are as
    many leaves as requested clusters. If products tie, the lower feature wins, then the lower threshold, then the older leaf.
 4. *Forced splits*: if no split has a gain, the leaf with the largest sum of squared errors gets the split that lowers it most.
@@ -26,7 +26,7 @@ from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels
 
 _ROUNDING = 1e-12  # a smaller gain may be a rounding error
-_LEAF_DIVISOR = 20  # the smallest leaf has n / (20 k) instances
+_LEAF_DIVISOR = 20  # a leaf has at least n / (20 k) instances
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def scaff_tree(
 ) -> tuple[np.ndarray, Nodes]:
     """Grow a tree that learns the labels of plain k-means: steps 1 to 4 of the module's docstring.
 
-    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.ScaffTree` declares them. Returns the leaf of each instance (n,) and the tree.
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and
+    ``theta`` is that of :class:`clusterlets.ScaffTree`. Returns the leaf of each instance (n,) and the tree.
     O(n k d) time per round of k-means, plus the time of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
@@ -231,7 +231,7 @@ def _best_split(columns, order, start, end, targets, groups, min_size, theta):
     for c in range(n_codes):
         if totals[c] < m:
             weights[c] = 1.0 / (m * (m - totals[c])) if c < n_labels else 1.0 / (totals[c] * (m - totals[c]))
-    best, best_feature, best_size = -1.0, -1, -1
+    best_gain, best_feature, best_size = -1.0, -1, -1
     for feature in range(len(columns)):
         values, ascending = columns[feature], order[feature, start:end]
         left = np.zeros(n_codes, dtype=np.int64)
@@ -247,9 +247,9 @@ def _best_split(columns, order, start, end, targets, groups, min_size, theta):
             for c in range(n_labels, n_codes):
                 group_separation = max(group_separation, abs(left[c] * m - size * totals[c]) * weights[c])
             gain = ((1.0 - theta) * label_separation - theta * group_separation) / 2.0
-            if gain > best:
-                best, best_feature, best_size = gain, feature, size
-    return best, best_feature, best_size
+            if gain > best_gain:
+                best_gain, best_feature, best_size = gain, feature, size
+    return best_gain, best_feature, best_size
 
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64)")
@@ -265,7 +265,7 @@ def _least_error_split(columns, order, start, end, min_size):
         for position in range(start, end):
             means[feature] += columns[feature, order[feature, position]]
         means[feature] /= m
-    best, best_feature, best_size = -1.0, -1, -1
+    best_decrease, best_feature, best_size = -1.0, -1, -1
     for feature in range(n_features):
         sums = np.zeros(n_features)
         values, ascending = columns[feature], order[feature, start:end]
@@ -279,9 +279,9 @@ def _least_error_split(columns, order, start, end, min_size):
             for coordinate in range(n_features):
                 squared_norm += sums[coordinate] * sums[coordinate]
             decrease = squared_norm * (1.0 / size + 1.0 / (m - size))
-            if decrease > best:
-                best, best_feature, best_size = decrease, feature, size
-    return best, best_feature, best_size
+            if decrease > best_decrease:
+                best_decrease, best_feature, best_size = decrease, feature, size
+    return best_decrease, best_feature, best_size
 
 
 @compiled("void(int64[:,::1], int64, int64, int64, int64)")

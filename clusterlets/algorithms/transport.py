@@ -15,7 +15,7 @@ from clusterlets.errors import ClusterletsError
 BITS = 40
 _MAX_EXPONENT = 1000  # of the power of two that scales the costs; 2^1024 would be infinite
 
-_NEVER = np.int64(2**62)  # the cost of a move out of an empty cluster
+_INFINITE_COST = np.int64(2**62)  # of a move out of an empty cluster, and of a path that does not exist
 
 
 def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +28,7 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     sizes : int array (k,)
         Number of instances in each cluster. The sizes add up to n.
     prices : float array (k,), optional
-        Prices of the clusters: each instance starts where its cost plus the price is lowest. Those of a dual solution save
+        Prices of the clusters: each instance starts where its cost plus the price is lowest. Prices of a dual solution save
         time, because nearly every instance then starts in its final cluster. Prices do not affect the total cost, but may
         affect which of several equally cheap assignments is returned.
 
@@ -58,10 +58,10 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     whole_costs, scale = whole_numbers(costs)
     scaled_prices = np.zeros(k) if prices is None else prices * scale
     # If costs hardly differ, scaled prices may be huge. Clipped, they still exceed all costs, but no sum overflows.
-    largest = 2.0 ** (BITS + 2)
-    first_prices = np.rint(np.clip(scaled_prices, -largest, largest)).astype(np.int64)
+    max_price = 2.0 ** (BITS + 2)
+    first_prices = np.rint(np.clip(scaled_prices, -max_price, max_price)).astype(np.int64)
     labels, final_prices = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
-    positions, cheapest = np.empty((n, k), dtype=np.int32), np.full((k, k), _NEVER)
+    positions, cheapest = np.empty((n, k), dtype=np.int32), np.full((k, k), _INFINITE_COST)
     _assign(whole_costs, sizes, first_prices, labels, final_prices, positions, cheapest)
     return labels, (final_prices - final_prices.min()) / scale
 
@@ -138,7 +138,7 @@ def _assign(costs, sizes, first_prices, labels, prices, positions, cheapest):
 
     The heap of the moves from ``source`` to ``target`` has its root at ``starts[source] + target * capacity[source]`` in
     ``heaps``. ``positions`` (n, k) holds each instance's position in the heap for each target. ``cheapest`` (k, k) holds the
-    cost of the cheapest move from each cluster to every other cluster, or ``_NEVER`` if there is none.
+    cost of the cheapest move from each cluster to every other cluster, or ``_INFINITE_COST`` if there is none.
     """
     n, k = costs.shape
     counts = np.zeros(k, dtype=np.int64)
@@ -202,7 +202,7 @@ def _move(row, source, target, heaps, starts, capacity, counts, positions, costs
             positions[heaps[root + index], cluster] = index
             _sift_up(heaps, root, index, positions, costs, source, cluster)
             _sift_down(heaps, root, last, np.int64(positions[heaps[root + index], cluster]), positions, costs, source, cluster)
-        cheapest[source, cluster] = costs[heaps[root], cluster] - costs[heaps[root], source] if last else _NEVER
+        cheapest[source, cluster] = costs[heaps[root], cluster] - costs[heaps[root], source] if last else _INFINITE_COST
     counts[source] = last
     for cluster in range(k):
         if cluster == target:
@@ -222,17 +222,17 @@ def _shortest_paths(cheapest, counts, sizes, distance, previous):
     """
     k = len(counts)
     for cluster in range(k):
-        distance[cluster] = 0 if counts[cluster] > sizes[cluster] else _NEVER
+        distance[cluster] = 0 if counts[cluster] > sizes[cluster] else _INFINITE_COST
         previous[cluster] = -1
     changed = True
     while changed:
         changed = False
         for source in range(k):
-            if distance[source] == _NEVER:
+            if distance[source] == _INFINITE_COST:
                 continue
             for neighbour in range(k):
                 if (
-                    cheapest[source, neighbour] != _NEVER
+                    cheapest[source, neighbour] != _INFINITE_COST
                     and distance[source] + cheapest[source, neighbour] < distance[neighbour]
                 ):
                     distance[neighbour] = distance[source] + cheapest[source, neighbour]
@@ -254,5 +254,5 @@ def _fill_prices(cheapest, prices):
     for _ in range(k):
         for source in range(k):
             for target in range(k):
-                if cheapest[source, target] != _NEVER and prices[source] > prices[target] + cheapest[source, target]:
+                if cheapest[source, target] != _INFINITE_COST and prices[source] > prices[target] + cheapest[source, target]:
                     prices[source] = prices[target] + cheapest[source, target]

@@ -17,7 +17,7 @@ from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.errors import NoClusteringError
 
-#: Number of levels of the tree. The sides of a box of the last level are 2^-40 of the root's, and its points count as equal.
+#: Number of levels of the tree. The sides of a box of the last level are 2^-40 of the root's; points in one such box are equal.
 DEPTH = 40
 
 
@@ -26,14 +26,14 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
 
     Raises NoClusteringError with the status ``infeasible`` if this fraction is 0, because the rarer group is too rare.
     """
-    best = max(Fraction(n_fewer * q // n_more, q) for q in range(1, largest_q + 1))
-    if best == 0:
+    balance = max(Fraction(n_fewer * q // n_more, q) for q in range(1, largest_q + 1))
+    if balance == 0:
         raise NoClusteringError(
             "infeasible",
             f"Of {n_fewer} and {n_more} points, no fairlets of a balance p/q with q up to {largest_q} can be made. "
             f"Take largest_q = {-(-n_more // n_fewer)} or more.",
         )
-    return best
+    return balance
 
 
 def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator, largest_q: int = 20) -> np.ndarray:
@@ -77,7 +77,7 @@ def _decompose(coordinates, groups, p, q, depth, fairlets):
     """
     n = len(coordinates)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
-    given_rows = np.empty(n, dtype=np.int64)
+    rows_given_away = np.empty(n, dtype=np.int64)
     # Boxes wait on a stack. There are at most n of them, because each holds a point, and no point is in two boxes.
     firsts, ends, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     firsts[0], ends[0], levels[0] = 0, n, 0
@@ -99,22 +99,22 @@ def _decompose(coordinates, groups, p, q, depth, fairlets):
             for index in range(bounds[child], bounds[child + 1]):
                 counts[child, groups[order[index]]] += 1
         _balance_children(counts[:n_children], p, q, n_given[:n_children])
-        n_given_rows = 0
+        n_rows_given_away = 0
         for child in range(n_children):
             end_kept = bounds[child]
             for index in range(bounds[child], bounds[child + 1]):
                 row = order[index]
                 if n_given[child, groups[row]] > 0:
                     n_given[child, groups[row]] -= 1
-                    given_rows[n_given_rows] = row
-                    n_given_rows += 1
+                    rows_given_away[n_rows_given_away] = row
+                    n_rows_given_away += 1
                 else:
                     order[end_kept] = row
                     end_kept += 1
             if end_kept > bounds[child]:
                 firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], end_kept, level
                 n_boxes += 1
-        n_fairlets = _split_balanced(groups, given_rows[:n_given_rows], p, q, n_fairlets, fairlets)
+        n_fairlets = _split_balanced(groups, rows_given_away[:n_rows_given_away], p, q, n_fairlets, fairlets)
 
 
 @njit
@@ -157,21 +157,23 @@ def _balance_children(counts, p, q, n_given):
     n_given[:] = 0
     total = np.zeros(2, dtype=np.int64)  # given away by all children
     for child in range(len(counts)):  # first, each child gives away its surplus
-        more = 0 if counts[child, 0] >= counts[child, 1] else 1
-        _give_away(counts, n_given, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
-    more = 0 if total[0] >= total[1] else 1
-    fewer = 1 - more
+        majority = 0 if counts[child, 0] >= counts[child, 1] else 1
+        surplus = counts[child, majority] - counts[child, 1 - majority] * q // p
+        _give_away(counts, n_given, total, child, majority, max(0, surplus))
+    # Below, -(-a // b) is a / b rounded up.
+    majority = 0 if total[0] >= total[1] else 1
+    minority = 1 - majority
     for child in range(len(counts)):  # then points of the other group, to balance the total, if a child can spare them
-        missing = -(-total[more] * p // q) - total[fewer]
-        spare = counts[child, fewer] - -(-counts[child, more] * p // q)
-        _give_away(counts, n_given, total, child, fewer, max(0, min(spare, missing)))
+        missing = -(-total[majority] * p // q) - total[minority]
+        spare = counts[child, minority] - -(-counts[child, majority] * p // q)
+        _give_away(counts, n_given, total, child, minority, max(0, min(spare, missing)))
     for child in range(len(counts)):  # if still not balanced, children keep only whole multiples of p and q
         if total.min() * q >= total.max() * p:
             break
-        more = 0 if counts[child, 0] >= counts[child, 1] else 1
-        multiple = counts[child, more] // q
-        _give_away(counts, n_given, total, child, more, counts[child, more] - q * multiple)
-        _give_away(counts, n_given, total, child, 1 - more, counts[child, 1 - more] - p * multiple)
+        majority = 0 if counts[child, 0] >= counts[child, 1] else 1
+        multiple = counts[child, majority] // q
+        _give_away(counts, n_given, total, child, majority, counts[child, majority] - q * multiple)
+        _give_away(counts, n_given, total, child, 1 - majority, counts[child, 1 - majority] - p * multiple)
 
 
 @njit
@@ -187,34 +189,34 @@ def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
 
     Returns the number of fairlets so far.
     """
-    lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    rows_by_group, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
     for row in rows:
-        lists[groups[row], sizes[groups[row]]] = row
+        rows_by_group[groups[row], sizes[groups[row]]] = row
         sizes[groups[row]] += 1
-    more = 0 if sizes[0] >= sizes[1] else 1
+    majority = 0 if sizes[0] >= sizes[1] else 1
     n_used = np.zeros(2, dtype=np.int64)
-    n_more, n_fewer = sizes[more], sizes[1 - more]
+    n_more, n_fewer = sizes[majority], sizes[1 - majority]
     while n_more - n_fewer >= q - p and n_more >= q and n_fewer >= p and n_more + n_fewer > 0:
-        _take_fairlet(lists, n_used, more, q, p, n_fairlets, fairlets)
+        _take_fairlet(rows_by_group, n_used, majority, q, p, n_fairlets, fairlets)
         n_fairlets, n_more, n_fewer = n_fairlets + 1, n_more - q, n_fewer - p
     if 1 <= n_more + n_fewer <= p + q:
-        _take_fairlet(lists, n_used, more, n_more, n_fewer, n_fairlets, fairlets)
+        _take_fairlet(rows_by_group, n_used, majority, n_more, n_fewer, n_fairlets, fairlets)
         return n_fairlets + 1
     if n_more != n_fewer and n_fewer >= p:
-        _take_fairlet(lists, n_used, more, n_more - n_fewer + p, p, n_fairlets, fairlets)
+        _take_fairlet(rows_by_group, n_used, majority, n_more - n_fewer + p, p, n_fairlets, fairlets)
         n_fairlets, n_more, n_fewer = n_fairlets + 1, n_fewer - p, n_fewer - p
     for _ in range(n_fewer):
-        _take_fairlet(lists, n_used, more, 1, 1, n_fairlets, fairlets)
+        _take_fairlet(rows_by_group, n_used, majority, 1, 1, n_fairlets, fairlets)
         n_fairlets += 1
     return n_fairlets
 
 
 @njit
-def _take_fairlet(lists, n_used, more, n_more, n_fewer, number, fairlets):
-    """Make fairlet ``number`` of the next ``n_more`` unused points of list ``more`` and ``n_fewer`` of the other list."""
-    for index in range(n_used[more], n_used[more] + n_more):
-        fairlets[lists[more, index]] = number
-    for index in range(n_used[1 - more], n_used[1 - more] + n_fewer):
-        fairlets[lists[1 - more, index]] = number
-    n_used[more] += n_more
-    n_used[1 - more] += n_fewer
+def _take_fairlet(rows_by_group, n_used, majority, n_more, n_fewer, number, fairlets):
+    """Make fairlet ``number`` of the next ``n_more`` unused rows of group ``majority`` and ``n_fewer`` of the other group."""
+    for index in range(n_used[majority], n_used[majority] + n_more):
+        fairlets[rows_by_group[majority, index]] = number
+    for index in range(n_used[1 - majority], n_used[1 - majority] + n_fewer):
+        fairlets[rows_by_group[1 - majority, index]] = number
+    n_used[majority] += n_more
+    n_used[1 - majority] += n_fewer

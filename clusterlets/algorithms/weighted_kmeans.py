@@ -39,8 +39,8 @@ def cluster_fairlets(
 ) -> np.ndarray:
     """Labels (n,), 0..c-1 without gaps, by k-means on the fairlets' means, each weighted by the size of its fairlet.
 
-    ``fairlets`` (n,) is the fairlet of each row, 0..m-1 without gaps. Every row gets the label of its fairlet. O(n d + m k d)
-    time per round, O(n d) memory.
+    ``fairlets`` (n,) is the fairlet of each row, 0..m-1 without gaps. Every row gets the label of its fairlet. O(n d) time,
+    plus O(m k d) per round; O(n d) memory.
     """
     sizes = np.bincount(fairlets)
     means, _ = moments_by_label(X, fairlets, len(sizes))
@@ -105,7 +105,7 @@ def _lloyd(rows, tiles, weights, centres):
 
 
 def _weighted_means(weights, weighted_rows, labels, distances, centres):
-    """Weighted means (k, d) of the clusters. An empty cluster gets the row with the largest weighted distance left."""
+    """Weighted means (k, d) of the clusters. Each empty cluster gets one of the rows with the largest weighted distances."""
     sums, totals = np.empty_like(centres), np.bincount(labels, weights, minlength=len(centres))
     sizes = np.empty(len(centres), dtype=np.int64)
     sums_by_label(weighted_rows, labels, sums, sizes)

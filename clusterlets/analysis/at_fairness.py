@@ -7,6 +7,7 @@ import pandas as pd
 from clusterlets.analysis import selection
 from clusterlets.text import counted, markdown_table
 
+#: Limits on the mean deviation.
 LIMITS = (0.01, 0.02, 0.05, 0.1)
 _KEYS = ["limit_cases", "dataset", "limit", "method"]
 COLUMNS = [
@@ -14,7 +15,7 @@ COLUMNS = [
     *("matcher", "k", "hops", "omega", "parameters", "seeds"),
     *("n_clusters", "deviation_mean", "cohesion", "overlap", "best"),
 ]
-LEFT_OUT, KEPT = "left out", "kept"
+LEFT_OUT, KEPT = "left out", "kept"  # the limit cases
 
 
 def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:

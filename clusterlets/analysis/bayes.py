@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 #: Half the width of the region of practical equivalence: two mean deviations are equivalent if they differ by at most half a
-#: percentage point. The comparison with the paper calls deviations close at the same distance.
+#: percentage point. The comparison with the paper calls deviations close by the same measure.
 ROPE = 0.005
 DRAWS = 20_000  # number of draws of the blocks' weights
 #: The weight of the prior, which is a single difference of 0, inside the region. A block has weight 1.
@@ -42,7 +42,7 @@ def signed_ranks(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def posterior(differences: ArrayLike) -> tuple[float, float, float]:
     """Probabilities that differences (n,), one per block, are typically below, within and above the region; they add up to 1.
 
-    The region reaches from -:data:`ROPE` to :data:`ROPE`. The differences z, to which the prior adds a 0, get weights from a
+    The region extends from -:data:`ROPE` to :data:`ROPE`. The differences z, to which the prior adds a 0, get weights from a
     Dirichlet distribution. Each draw of the weights gives the weighted shares of the Walsh averages (z_i + z_j) / 2 below,
     within and above the region, and counts for the largest of these three shares. The draws come from a fixed seed. One is
     added to each of the three counts (Laplace's rule), so that no probability is 0. O(draws * blocks).
@@ -57,8 +57,8 @@ def posterior(differences: ArrayLike) -> tuple[float, float, float]:
     weight_below = (weights * cumulative[first_within]).sum(axis=0)
     weight_above = (weights * (cumulative[-1] - cumulative[first_above])).sum(axis=0)
     weight_within = (weights * (cumulative[first_above] - cumulative[first_within])).sum(axis=0)
-    largest = np.argmax([weight_within, weight_below, weight_above], axis=0)
-    counts = np.bincount(largest, minlength=3) + 1.0
+    largest_region = np.argmax([weight_within, weight_below, weight_above], axis=0)
+    counts = np.bincount(largest_region, minlength=3) + 1.0
     share_within, share_below, share_above = counts / counts.sum()
     return float(share_below), float(share_within), float(share_above)
 

@@ -12,6 +12,7 @@ from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.scoring import CLUSTERLETS
 
 _RUN_COLUMNS = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
+# The columns of the two tables.
 COMPOSITION = [*_RUN_COLUMNS, "cluster", "size", "group", "count", "share", "dataset_share"]
 PROJECTION = [*_RUN_COLUMNS, "rows", "row", "x", "y", "x_share", "y_share", "group", "cluster"]
 
@@ -25,7 +26,7 @@ def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """One successful run for each dataset and matcher, all with the same k, hops, omega and seed.
 
     These are the values nearest to k = 5, 2 hops and omega = 0.5 that were run, and the first seed. If several runs of a
-    dataset and matcher have them, the first is taken.
+    dataset and matcher have them, the first is used.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, preferred in _SETTING.items():
@@ -65,8 +66,8 @@ def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.pad(coordinates, ((0, 0), (0, n_missing))), np.pad(pca.explained_variance_ratio_, (0, n_missing))
 
 
-def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
-    """One line for each cluster and group of the run in ``row``, with the largest clusters first."""
+def composition(run: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
+    """One line for each cluster and group of ``run``, a row of ``runs.csv``, with the largest clusters first."""
     counts, names = clusters.composition, list(group_names)
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
@@ -81,19 +82,19 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
             "dataset_share": np.tile(dataset_counts / dataset_counts.sum(), len(counts)),
         }
     )
-    return _add_run_columns(row, lines)[COMPOSITION]
+    return _add_run_columns(run, lines)[COMPOSITION]
 
 
-def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
+def projection(run: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
     """Positions on the first two principal components: one line for each row of the table and each cluster that contains it.
 
-    The clusters are those of the run in ``row``. Of a large table, 700 evenly spaced rows are shown.
+    The clusters are those of ``run``, a row of ``runs.csv``. Of a large table, 700 evenly spaced rows are shown.
     """
     coordinates, shares = principal_components(table.X)
     rows, cluster_numbers = clusters.members()
     is_shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _MAX_POINTS).round().astype(int)))
     rows, cluster_numbers = rows[is_shown], cluster_numbers[is_shown]
-    ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
+    size_ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
     lines = pd.DataFrame(
         {
             "rows": len(table.X),
@@ -103,14 +104,14 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
             "x_share": _round_digits(shares[:1])[0],
             "y_share": _round_digits(shares[1:])[0],
             "group": np.array(table.group_names)[table.groups[rows]],
-            "cluster": ranks[cluster_numbers],
+            "cluster": size_ranks[cluster_numbers],
         }
     )
-    return _add_run_columns(row, lines)[PROJECTION]
+    return _add_run_columns(run, lines)[PROJECTION]
 
 
-def _add_run_columns(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
-    lines = lines.assign(**{name: row[name] for name in _RUN_COLUMNS})
+def _add_run_columns(run: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
+    lines = lines.assign(**{name: run[name] for name in _RUN_COLUMNS})
     return lines.astype(dict.fromkeys(("k", "hops", "seed"), "Int64"))
 
 

@@ -65,12 +65,13 @@ def compare_tables(file: str, reference: pd.DataFrame, run: pd.DataFrame, tolera
     in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(run.columns))
     differences = cells.assign(difference=distance, share=distance / larger)
     differing_cells = differences[~(equal | in_lone_row | in_lone_column)].reset_index()
-    lone = [_lone_differences(cells[in_lone_row], "row"), _lone_differences(cells[in_lone_column & ~in_lone_row], "column")]
-    return pd.concat([*lone, differing_cells], ignore_index=True).assign(file=file)[COLUMNS]
+    lone_rows = _lone_differences(cells[in_lone_row], "row")
+    lone_columns = _lone_differences(cells[in_lone_column & ~in_lone_row], "column")
+    return pd.concat([lone_rows, lone_columns, differing_cells], ignore_index=True).assign(file=file)[COLUMNS]
 
 
 def _key_columns(reference: pd.DataFrame, run: pd.DataFrame) -> list[str]:
-    """The leading columns that identify the rows of both tables, without redundant ones. Empty if not even all columns do."""
+    """The leading columns that identify the rows of both tables, without redundant ones. Empty if no columns do."""
 
     def identify_rows(columns: list[str]) -> bool:
         return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, run))
@@ -100,7 +101,7 @@ def _lone_differences(cells: pd.DataFrame, level: str) -> pd.DataFrame:
 def compare_manifests(reference: Mapping, run: Mapping) -> list[tuple[str, str, str]]:
     """What differs between two manifests, apart from the files: name, value in the reference, value in the run.
 
-    A dataset that only one of them has is one difference: that of the lists of datasets in the settings.
+    A dataset that only one of them has differs in one place only: the lists of datasets in the settings.
     """
     shared = reference["datasets"].keys() & run["datasets"].keys()
     differing = []

@@ -1,7 +1,7 @@
 """Clusterlets compared with FRAC and the controls, with no advantage from luck or from more configurations to choose from.
 
 Table 4 compares the best of a thousand runs of Clusterlets with the best of fifty runs of FRAC. Here, configurations are chosen
-on some seeds and scored on others. And the best of each method is the expected best of equally many configurations.
+on some seeds and scored on others. In place of each method's best run, the expected best of equally many is compared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ COLUMNS = [
 ]
 #: In place of a dataset: means over the datasets on which every method has every number.
 ALL = "all"
-_MEANS = ["deviation_chosen", "deviation_held_out", "best_run", "expected_best"]
+_AVERAGED_COLUMNS = ["deviation_chosen", "deviation_held_out", "best_run", "expected_best"]
 _KEYS = ["dataset", "method"]
 # Configurations are chosen on the first half of the paper's ten seeds.
 _N_CHOOSING_SEEDS = SEEDS_OF_PAPER // 2
@@ -33,7 +33,7 @@ def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     this least mean, and ``deviation_held_out`` the mean deviation of the same configuration over seeds 5 to 9.
 
     ``best_run`` is the mean deviation of the best single run, as in table 4, and ``configurations`` is the number of
-    configurations that have a run other than limit cases. ``drawn`` is the smallest ``configurations`` of any method on the
+    configurations with a run that is not a limit case. ``drawn`` is the smallest ``configurations`` of any method on the
     dataset. If this many configurations of each method are drawn at random, ``expected_best`` is the expected deviation of
     the best run among them. The rows of :data:`ALL` come last. O(n log n) for n runs.
     """
@@ -57,15 +57,15 @@ def expected_minimum(values: Sequence[float], n_drawn: int) -> float:
 
 
 def _scored_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
-    """For each dataset and method, the best configuration on the first seeds, with its mean deviation there and on the rest."""
+    """Each dataset and method's best configuration on the first seeds, with its mean deviation on these and on the rest."""
     is_choosing_seed = runs["seed"] < _N_CHOOSING_SEEDS
     means = selection.without_limit_cases(selection.configuration_means(runs[is_choosing_seed]))
     best = selection.best(means, "deviation_mean", _KEYS)[[*selection.CONFIGURATION, "deviation_mean"]]
     held_out = selection.configuration_means(runs[~is_choosing_seed])[[*selection.CONFIGURATION, "deviation_mean"]]
     held_out = held_out.astype(best.dtypes)  # an empty frame has other dtypes
-    both = best.merge(held_out, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
+    merged = best.merge(held_out, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
     renamed = {f"deviation_mean_{suffix}": f"deviation_{suffix}" for suffix in ("chosen", "held_out")}
-    return both.rename(columns=renamed)[[*_KEYS, "matcher", "k", "parameters", *renamed.values()]]
+    return merged.rename(columns=renamed)[[*_KEYS, "matcher", "k", "parameters", *renamed.values()]]
 
 
 def _best_of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
@@ -82,10 +82,10 @@ def _best_of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _means(rows: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
     """One row per method: means over the datasets on which every method has every number."""
-    groups = rows.dropna(subset=_MEANS).groupby("dataset")
+    groups = rows.dropna(subset=_AVERAGED_COLUMNS).groupby("dataset")
     complete = groups.filter(lambda rows_of_dataset: len(rows_of_dataset) == len(methods))
     for method in methods if len(complete) else []:
-        yield {"dataset": ALL, "method": method, **complete.loc[complete["method"] == method, _MEANS].mean()}
+        yield {"dataset": ALL, "method": method, **complete.loc[complete["method"] == method, _AVERAGED_COLUMNS].mean()}
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def to_markdown(held_out: pd.DataFrame) -> str:
     title = "## Chosen on some seeds, scored on others; and the best of equally many\n"
     if not rows:
         return f"{title}\nNot computed: no dataset has eligible runs of every method.\n"
-    complete = held_out[held_out["dataset"] != ALL].dropna(subset=_MEANS)["dataset"].value_counts() == len(rows)
+    complete = held_out[held_out["dataset"] != ALL].dropna(subset=_AVERAGED_COLUMNS)["dataset"].value_counts() == len(rows)
     drawn = sorted({int(number) for number in held_out["drawn"].dropna()})
     lines = [
         f"Configurations chosen on seeds 0 to {_N_CHOOSING_SEEDS - 1}, scored on seeds {_N_CHOOSING_SEEDS} to "

@@ -27,7 +27,7 @@ LIMITS = (0.01, 0.02, 0.05, 0.1)
 TOLERANCE = 1e-13
 #: The number of bootstrap draws of tables, and the share of the draws that an interval holds.
 DRAWS, COVERAGE = 2000, 0.95
-#: `tune` tries at most this many configurations of a method; from a larger grid it takes evenly spaced ones.
+#: `tune` tries at most this many configurations of a method; those of a larger grid are evenly spaced.
 MAX_TRIED = 3
 
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
@@ -37,6 +37,7 @@ METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterle
 KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
 KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
 
+#: What identifies a block, and the columns of each table.
 BLOCK = ["dataset", "k"]
 POINTS = [
     *(*BLOCK, "method", "kind", "parameters", "seed", "chooses", "status"),
@@ -112,7 +113,7 @@ def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
 
 
 def is_choosing_seed(seeds: pd.Series) -> pd.Series:
-    """Which seeds are in the first half, which chooses. If the number of seeds is odd, the scoring half is larger."""
+    """Which seeds are in the first half, the choosing one. If the number of seeds is odd, the scoring half is larger."""
     values = np.sort(seeds.unique())
     return seeds.isin(values[: len(values) // 2])
 
@@ -208,8 +209,8 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
     candidates = _candidates(runs)
     if candidates.empty:
         return pd.DataFrame(columns=COLUMNS)
-    ranked = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
-    best = ranked.drop_duplicates(_METHOD_IN_BLOCK)  # if tied, the first in the grid's order
+    ranked = candidates.sort_values(["kept_share", "median_kept_price"], ascending=[False, True], kind="stable")
+    best = ranked[ranked["kept_share"] > 0].drop_duplicates(_METHOD_IN_BLOCK)  # if tied, the first in the grid's order
     methods = runs.groupby(_METHOD_IN_BLOCK, sort=False).agg(
         kind=("kind", "first"),
         starts=("starts", "first"),
@@ -218,7 +219,7 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
     )
     n_tried = candidates.groupby(_METHOD_IN_BLOCK).size().rename("tried")
     rows = methods.join(n_tried, how="inner").reset_index()
-    rows = rows.merge(best.drop(columns=["share", "median_kept_price"]), how="left", on=_METHOD_IN_BLOCK)
+    rows = rows.merge(best.drop(columns=["kept_share", "median_kept_price"]), how="left", on=_METHOD_IN_BLOCK)
     is_chosen = rows["parameters"].notna()
     conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
     rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
@@ -226,12 +227,12 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
 
 
 def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
-    """The configurations with runs in both halves of the seeds, with how they do in each half."""
+    """The configurations with runs in both halves of the seeds, and their results in each half."""
     per_configuration = [*_METHOD_IN_BLOCK, "parameters"]
     halves = {chooses: half.groupby(per_configuration, sort=False) for chooses, half in runs.groupby("chooses")}
     if len(halves) < 2:
         return pd.DataFrame()
-    choosing_half = halves[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
+    choosing_half = halves[True].agg(kept_share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
     scoring_half = halves[False].agg(
         price=("price", "median"),
         price_low=("price", "min"),
@@ -257,9 +258,9 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 
     ``board`` is a frame from :func:`leaderboard`. The result has :data:`OVERALL`, ordered by limit, kind, reliability and
     median price. ``place`` ranks the methods, from 1. ``blocks`` counts the blocks of a method, and ``kept`` those in which it
-    keeps the limit. Over the latter, ``price`` is the median, and ``price_90`` the smallest price that nine tenths do not
-    exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns ending in
-    ``_low`` and ``_high`` hold the ends of a bootstrap interval over tables.
+    keeps the limit. Over those, ``price`` is the median, and ``price_90`` the smallest price that nine tenths of them
+    do not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns
+    ending in ``_low`` and ``_high`` hold the ends of a bootstrap interval over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
@@ -298,10 +299,10 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 def pairs(board: pd.DataFrame) -> pd.DataFrame:
     """Every pair of methods under each limit: ``results/leaderboard_pairs.csv``, columns :data:`PAIRS`.
 
-    ``board`` is a frame from :func:`leaderboard`. ``blocks`` counts the blocks in which both methods keep the limit. In
-    ``wins`` of them ``method`` has the lower price, in ``losses`` the higher, in ``ties`` the same as ``other``. ``ratio`` is
-    the price of ``method`` divided by that of ``other``, as the geometric mean over these blocks. ``reliability_difference`` is
-    the reliability of ``method`` minus that of ``other``, over all blocks that both have. ``told_apart`` names what differs:
+    ``board`` is a frame from :func:`leaderboard`. ``blocks`` counts the blocks in which both methods keep the limit. The
+    price of ``method`` is lower than that of ``other`` in ``wins`` of them, higher in ``losses``, equal in ``ties``. ``ratio``
+    is the geometric mean, over these blocks, of the former price divided by the latter. ``reliability_difference``
+    is the reliability of ``method`` minus that of ``other``, over all blocks that both have. ``told_apart`` names what differs:
     ``price`` if the interval of the ratio excludes 1, ``reliability`` if the interval of the difference excludes 0, or both.
     """
     draws = _draws_of_tables(board)
@@ -321,11 +322,11 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
     shared_blocks = rows.index.intersection(other_rows.index, sort=False)
     rows, other_rows = rows.loc[shared_blocks], other_rows.loc[shared_blocks]
     keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
-    both = keeps & other_keeps
-    prices, other_prices = (part["price"].to_numpy(float)[both] for part in (rows, other_rows))
+    both_keep = keeps & other_keeps
+    prices, other_prices = (part["price"].to_numpy(float)[both_keep] for part in (rows, other_rows))
     log_ratios = log(prices) - log(other_prices)
     weights = draws[tables_of(rows.reset_index())].to_numpy()
-    ratios = exp(_divide(_total(weights[:, both] * log_ratios), weights[:, both].sum(axis=1)))
+    ratios = exp(_divide(_total(weights[:, both_keep] * log_ratios), weights[:, both_keep].sum(axis=1)))
     advantage = keeps.astype(int) - other_keeps  # 1 or -1 if only one of the two keeps the limit
     differences = _divide(_total(weights * advantage), weights.sum(axis=1))
     ratio, difference = _interval("ratio", ratios), _interval("difference", differences)
@@ -334,7 +335,7 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
         "price": ratio["ratio_low"] > 1 or ratio["ratio_high"] < 1,
     }
     return {
-        "blocks": int(both.sum()),
+        "blocks": int(both_keep.sum()),
         "wins": int((prices < other_prices).sum()),
         "losses": int((prices > other_prices).sum()),
         "ties": int((prices == other_prices).sum()),

@@ -6,7 +6,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 
-_MEANS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
+_AVERAGED_COLUMNS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
 
 
 def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
@@ -20,7 +20,7 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     order = selection.in_order(runs["name"], selection.WITH_MATCHERS)
     by_name = runs.groupby("name")
     statuses = pd.crosstab(runs["name"], runs["status"])
-    means = selection.ok(runs).groupby("name")[list(_MEANS)].mean()
+    means = selection.ok(runs).groupby("name")[list(_AVERAGED_COLUMNS)].mean()
     configurations = by_name[["k", "parameters"]].agg(lambda column: column.fillna("").nunique())
     grid_by_name = {name: grid for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
     table = pd.DataFrame(

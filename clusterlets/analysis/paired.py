@@ -22,7 +22,7 @@ PLANNED_COMPARISONS = (
     *((WITH_CONTROLS, matcher, "random") for matcher in selection.PAPER_NAMES.values()),
     (BEST_RUNS, "Clusterlets", "FRAC (fair)"),
 )
-LEVEL = 0.95
+LEVEL = 0.95  # of the intervals' confidence
 #: In ratios, smaller mean deviations are raised to this, because the tables print them as .000 and 0 has no logarithm.
 FLOOR = 0.0005
 # As in the rankings, values that agree to this many decimals are equal: the last bits of a sum do not count as a difference.
@@ -56,6 +56,7 @@ def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         if name in samples and {method, other} <= set(samples[name])
     ]
     tables = [compare_pairs(name, pairs) for name, pairs in families.items()]
+    # If all families are empty, so is the result, but it has the columns.
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
@@ -96,7 +97,7 @@ def describe_pairs_apart(ranking: Ranking) -> str:
 
 
 def smallest_possible_p(n_blocks: int, n_pairs: int) -> float:
-    """The smallest p that a pair can have after Holm's correction: the one if a method is ahead in every block."""
+    """The smallest p that a pair can have after Holm's correction, which is that of a method ahead in every block."""
     return min(1.0, n_pairs / 2 ** (n_blocks - 1))
 
 
@@ -168,18 +169,18 @@ ASSUMPTIONS = (
 
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.DataFrame) -> str:
     """The assumptions, the matchers that Wilcoxon's test separates, and the planned comparisons and best runs in words."""
-    planned = [f"- {_describe_test(row)}" for row in _rows_with_blocks(tests, PLANNED)]
-    best = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_with_blocks(intervals, BEST_RUNS)]
+    planned_lines = [f"- {_describe_test(row)}" for row in _rows_with_blocks(tests, PLANNED)]
+    best_run_lines = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_with_blocks(intervals, BEST_RUNS)]
     return "\n".join(
         [
             "## Pairs, by Wilcoxon's test, ratios, and the Bayesian signed-rank test\n",
             f"{ASSUMPTIONS}\n",
             f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_describe_separated_pairs(tests)}.\n",
             "The comparisons that are the same for every run:\n",
-            *(planned or ["- Not computed: no dataset has both methods of any of them."]),
+            *(planned_lines or ["- Not computed: no dataset has both methods of any of them."]),
             "",
             "Best runs, as in table 4, with those of the controls:\n",
-            *(best or ["- Not computed: no dataset has a best run of two of the methods."]),
+            *(best_run_lines or ["- Not computed: no dataset has a best run of two of the methods."]),
             "",
         ]
     )

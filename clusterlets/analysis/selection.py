@@ -1,4 +1,4 @@
-"""Which runs enter a table, and which run is the best: the rules behind the paper's tables 2 to 4."""
+"""Which runs a table includes, and which run is the best: the rules behind the paper's tables 2 to 4."""
 
 from collections.abc import Iterable, Mapping
 
@@ -46,8 +46,8 @@ def without_other_methods(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> p
     The dropped methods are run with a limit on unfairness, which is infeasible in some blocks: ranking them by mean deviation
     would rank their limits. The leaderboard compares them. ``grids`` are the grids of the resolved configuration.
     """
-    packaged = {name for grid in grids.values() if not {"path", "command"} & grid.keys() for name in grid["names"]}
-    return runs[runs["method"].isin(METHODS) | ~runs["method"].isin(packaged)]
+    packaged_names = {name for grid in grids.values() if not {"path", "command"} & grid.keys() for name in grid["names"]}
+    return runs[runs["method"].isin(METHODS) | ~runs["method"].isin(packaged_names)]
 
 
 def ok(runs: pd.DataFrame) -> pd.DataFrame:
@@ -56,12 +56,12 @@ def ok(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def seeds_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with the first ten seeds, as many as in the paper: with more, the best single run would be better."""
+    """The runs with the first ten seeds, as many as in the paper: more seeds would make the best single run better."""
     return runs[runs["seed"] < SEEDS_OF_PAPER]
 
 
 def swap_frac_outputs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with the two outputs of FRAC swapped. The paper scored FRAC (nearest); this scores FRAC (fair) in its place."""
+    """The runs with the two outputs of FRAC swapped. The paper scored FRAC (nearest); swapped, FRAC (fair) is scored."""
     nearest, fair = "FRAC (nearest)", "FRAC (fair)"
     return runs.replace({"method": {nearest: fair, fair: nearest}})
 

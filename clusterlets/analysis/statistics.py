@@ -14,7 +14,7 @@ from clusterlets.analysis import selection
 from clusterlets.text import counted, first_of, significant
 
 ALPHA = 0.05
-#: The smallest p that is written. Smaller values would be noise, because the tail is approximated, and 0 is not a p-value.
+#: The smallest p that is reported. Smaller values would be noise, because the tail is approximated, and 0 is not a p-value.
 MIN_P = 1e-9
 #: Baselines that make no claim of fairness, ranked along with the methods that do.
 CONTROLS = ("k-means", "random")
@@ -90,7 +90,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
     others = selection.in_order(names[~is_matcher], selection.METHODS)
     all_deviations = blocks(runs, matchers + others, ["dataset"])
     sparse_methods = [name for name in all_deviations if all_deviations[name].notna().mean() < 0.5]
-    left_out = f", without {', '.join(sparse_methods)} (results on fewer than half of the datasets)" if sparse_methods else ""
+    exclusions = f", without {', '.join(sparse_methods)} (results on fewer than half of the datasets)" if sparse_methods else ""
     return [
         rank("matchers", "Matchers, blocks are datasets", blocks(runs, matchers, ["dataset"])),
         rank(
@@ -98,7 +98,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
             "Matchers with the controls k-means and random, blocks are datasets",
             blocks(runs, [*matchers, *CONTROLS], ["dataset"]),
         ),
-        rank(ALL_METHODS, f"All methods{left_out}, blocks are datasets", all_deviations.drop(columns=sparse_methods)),
+        rank(ALL_METHODS, f"All methods{exclusions}, blocks are datasets", all_deviations.drop(columns=sparse_methods)),
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",
@@ -123,13 +123,13 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
     ranks = values.dropna().round(12).rank(axis=1)
     mean_ranks = ranks.mean().sort_values(kind="stable")
     nemenyi = pd.DataFrame(np.nan, mean_ranks.index, mean_ranks.index)
-    statistic = p_value = smallest_difference = np.nan
+    statistic = p_value = nemenyi_difference = np.nan
     obstacle = _find_obstacle(ranks)
     if not obstacle:
         statistic, p_value = map(float, friedmanchisquare(*ranks.to_numpy().T))
         p_value = max(p_value, MIN_P)
         nemenyi = scikit_posthocs.posthoc_nemenyi_friedman(ranks.reset_index(drop=True))
-        smallest_difference = critical_difference(ranks.shape[1], len(ranks))
+        nemenyi_difference = critical_difference(ranks.shape[1], len(ranks))
     rows = [
         (name, better, worse, mean_ranks[worse] - mean_ranks[better], nemenyi.loc[better, worse])
         for better, worse in combinations(mean_ranks.index, 2)
@@ -138,7 +138,7 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
     pairs = pairs.astype({"rank_difference": float, "p_value": float})
     pairs["p_value"] = pairs["p_value"].clip(lower=MIN_P)
     pairs["significant"] = (pairs["p_value"] < ALPHA).astype(object).where(pairs["p_value"].notna())
-    return Ranking(name, title, values, mean_ranks, statistic, p_value, smallest_difference, pairs, obstacle)
+    return Ranking(name, title, values, mean_ranks, statistic, p_value, nemenyi_difference, pairs, obstacle)
 
 
 def critical_difference(n_methods: int, n_blocks: int) -> float:

@@ -11,7 +11,7 @@ _MAX_SWEEPS = 60  # about ten suffice
 
 
 def scatter_eigenvalues(X: np.ndarray) -> np.ndarray:
-    """Eigenvalues (d,) of the scatter matrix of rows (n, d), in descending order; none is below 0.
+    """Eigenvalues (d,) of the scatter matrix of ``X`` (n, d), in descending order; none is below 0.
 
     The scatter matrix is the sum of (x - mean)(x - mean)' over the rows, so the eigenvalues add up to the sum of squared
     distances to the mean. Cyclic sweeps of Jacobi's method (1846). O(n d^2 + d^3) time, O(n d + d^2) memory.

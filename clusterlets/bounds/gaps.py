@@ -18,8 +18,8 @@ def assignment_gap(
 ) -> float:
     """How much more an assignment costs than a lower bound on all equally fair ones at these centres: cost / bound - 1.
 
-    It is 0 if every instance is at its nearest centre, and infinite if the bound is 0 and the cost is not. It says nothing
-    about other centres.
+    The gap is 0 if every instance is at its nearest centre, and infinite if the bound is 0 and the cost is not. Other
+    centres may have cheaper assignments.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def assignment_gap(
     centres : float array (k, d), optional
         Centres of clusters 0..k-1. By default the means of the clusters; the labels may then be any integers.
     delta : float, optional
-        Unfairness allowed to the other assignments, as ``delta_min`` measures it. By default that of the labels, and never
-        less.
+        Unfairness allowed to the other assignments, as ``delta_min`` measures it. At least that of the labels,
+        which is the default.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def assignment_gap(
     Notes
     -----
     The bound comes from the dual of the linear program of Bera et al. (2019); O(n k d) time for the distances, O(n k) for
-    each of some 100 steps.
+    each of about 100 steps.
     """
     check_same_index(X=X, groups=groups, labels=labels)
     X, labels = np.asarray(X, dtype=np.float64), np.asarray(labels)
@@ -56,6 +56,7 @@ def assignment_gap(
     composition = np.zeros((n_clusters, groups.max() + 1), dtype=np.int64)
     np.add.at(composition, (labels_without_gaps, groups), 1)
     labels_delta = delta_min(composition, composition.sum(axis=0))
+    # A delta that rounding puts slightly below that of the labels is accepted.
     if delta is not None and not labels_delta - 1e-9 <= delta <= 1:
         raise ClusterletsError(
             f"The labels have an unfairness of {labels_delta:.6g}; delta must lie between that and 1, not {delta!r}."
@@ -65,8 +66,8 @@ def assignment_gap(
     allowed_delta = labels_delta if delta is None else max(delta, labels_delta)
     bound = float(costs.min(axis=1).sum())
     if allowed_delta < 1 and bound < cost:  # with a delta of 1, all assignments are allowed
-        bounds = share_bounds(groups, allowed_delta)
-        bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), 0.0).bound)
+        limits = share_bounds(groups, allowed_delta)
+        bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(limits[0]), share_rows(*limits), 0.0).bound)
     return _relative_gap(cost, bound)
 
 

@@ -38,7 +38,7 @@ _ROWS = 4  # rows that are compared with a tile at once
 # Margins for rounding:
 _BOUND_MARGIN = 1e-9  # a fraction of a bound
 _SUM_MARGIN = 1e-12  # a fraction of sums that are subtracted
-_SHARE_MARGIN = 1e-12  # by which an interval of shares widens
+_SHARE_MARGIN = 1e-12  # both ends of an interval of shares move outwards by this
 # Temperatures of the smoothed dual on some of the points: they start at the largest cost and are divided by _COOLING after
 # every _STEPS steps. They end at _END_BY_VALUE times the dual's value per unit of mass, or at _END_BY_COST times the largest
 # cost, whichever is larger.
@@ -50,7 +50,7 @@ _LONG_SCHEDULE: tuple[tuple[float, int], ...] = ((0.1, 30), (0.03, 30), (0.01, 3
 _FEW_PAIRS = 2_000_000
 _STRIDES = (64, 8)  # the coarse levels consist of every 64th and of every 8th point
 _MIN_COLUMNS = 100  # the fewest columns of a coarse level
-_MIN_KEPT_VALUE = 0.5  # the next problem starts from the last potentials if these keep more than this fraction of their value
+_MIN_KEPT_VALUE = 0.5  # a problem reuses the last potentials if their value stays above this fraction of the last one
 _MEMORY = 10  # the number of earlier steps that a quasi-Newton step uses
 
 # The sum of _LN2_HIGH and _LN2_LOW is ln 2 to more digits than one float holds.
@@ -86,7 +86,7 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     Notes
     -----
     The docstring of the module derives the bounds. Those for delta = 0 do not hold for a clustering that keeps the shares
-    only up to whole instances; for such a clustering, take the bound at its ``delta_min``.
+    only up to whole instances; for such a clustering, use the bound at its ``delta_min``.
 
     Each pair of groups takes about 40 passes of O(n_g n_h d) time for the first delta and about 20 for most others: 7 s and 4 s
     for 12,332 x 6,688 instances of 10 features. O(n d + d^2) memory.
@@ -135,15 +135,15 @@ def share_intervals(shares: np.ndarray, delta: float) -> tuple[np.ndarray, np.nd
     A group with the share r has at least r (1 - delta), and at least what is left if all other groups have their largest
     shares. The largest share follows in the same way.
     """
-    own_low = shares * (1 - delta)
-    own_high = np.minimum(1.0, shares / (1 - delta)) if delta < 1 else np.ones_like(shares)
-    low = np.maximum(own_low, 1 - (own_high.sum() - own_high))
-    high = np.minimum(own_high, 1 - (own_low.sum() - own_low))
+    nominal_low = shares * (1 - delta)
+    nominal_high = np.minimum(1.0, shares / (1 - delta)) if delta < 1 else np.ones_like(shares)
+    low = np.maximum(nominal_low, 1 - (nominal_high.sum() - nominal_high))
+    high = np.minimum(nominal_high, 1 - (nominal_low.sum() - nominal_low))
     return np.maximum(0.0, low - _SHARE_MARGIN), np.minimum(1.0, high + _SHARE_MARGIN)
 
 
 def eigenvalue_bounds(X: np.ndarray, n_clusters: np.ndarray) -> np.ndarray:
-    """Lower bound on the sum of squared errors of all clusterings of rows (n, d), fair or not, for each number of clusters.
+    """Lower bound on the sum of squared errors of all clusterings of ``X`` (n, d), fair or not, for each number of clusters.
 
     For k clusters, it is the sum of all eigenvalues of the scatter matrix but the k - 1 largest (Ding and He 2004).
     O(n d^2 + d^3).
@@ -222,14 +222,14 @@ def _best_shift(u: np.ndarray, v: np.ndarray, intervals: Intervals) -> tuple[flo
     return amount, positive + negative - _SUM_MARGIN * (positive - negative)
 
 
-def _first_potentials(whole: "_Dual", intervals: Intervals) -> tuple[np.ndarray, float]:
-    """First potentials of the columns, computed on more and more of the points, and the unit of the temperatures."""
-    strides = [stride for stride in _STRIDES if len(whole.columns.points) >= _MIN_COLUMNS * stride]
-    levels = [*(_Dual(whole.rows.thin_out(stride), whole.columns.thin_out(stride)) for stride in strides), whole]
+def _first_potentials(full_dual: "_Dual", intervals: Intervals) -> tuple[np.ndarray, float]:
+    """First potentials of the columns, computed first on a few of the points, and the scale of the temperatures."""
+    strides = [stride for stride in _STRIDES if len(full_dual.columns.points) >= _MIN_COLUMNS * stride]
+    levels = [*(_Dual(full_dual.rows.thin_out(stride), full_dual.columns.thin_out(stride)) for stride in strides), full_dual]
     v, scale = levels[0].anneal(intervals)
     for level, next_level in pairwise(levels):
         v = level.extend(v, next_level.columns, _END_BY_VALUE * scale)
-        if next_level is not whole:
+        if next_level is not full_dual:
             v, _ = next_level.improve(v, intervals, _END_BY_VALUE * scale, _STEPS)
     return v, scale
 
@@ -254,19 +254,19 @@ class _Dual:
         self.rows, self.columns = rows, columns
 
     def anneal(self, intervals: Intervals) -> tuple[np.ndarray, float]:
-        """Potentials of the columns, improved from 0 on, and the dual's value per unit of mass.
+        """Potentials of the columns, improved from 0, and the dual's value per unit of mass.
 
         The temperature falls from a high one, because outliers have large potentials.
         """
         v, scale = np.zeros(len(self.columns.points)), 0.0
         mass = len(self.rows.points) * self.rows.weight * intervals[0][1]
-        largest = float(self.rows.norms.max() + self.columns.norms.max()) or 1.0
-        temperature = largest
-        while temperature > max(_END_BY_VALUE * scale, _END_BY_COST * largest):
+        largest_cost = float(self.rows.norms.max() + self.columns.norms.max()) or 1.0
+        temperature = largest_cost
+        while temperature > max(_END_BY_VALUE * scale, _END_BY_COST * largest_cost):
             v, value = self.improve(v, intervals, temperature, _STEPS)
             scale = value / mass
             temperature /= _COOLING
-        return v, max(scale, _END_BY_COST * largest)
+        return v, max(scale, _END_BY_COST * largest_cost)
 
     def improve(self, v: np.ndarray, intervals: Intervals, temperature: float, steps: int) -> tuple[np.ndarray, float]:
         """Better potentials and the value of the smoothed dual with them, by limited-memory BFGS.
@@ -276,29 +276,31 @@ class _Dual:
         value, gradient = self._evaluate_smoothed(v, intervals, temperature)
         moves: list[np.ndarray] = []
         gradient_drops: list[np.ndarray] = []
-        n_left = steps - 1
-        while n_left > 0:
+        n_steps_left = steps - 1
+        while n_steps_left > 0:
             direction = _direction(gradient, moves, gradient_drops, temperature / (intervals[1][1] * self.columns.weight))
             slope, step_size, gain = float((gradient * direction).sum()), 1.0, -1.0
-            while n_left > 0 and slope > 0:
+            while n_steps_left > 0 and slope > 0:
                 trial_value, trial_gradient = self._evaluate_smoothed(v + step_size * direction, intervals, temperature)
-                n_left, gain = n_left - 1, trial_value - value
-                if gain >= 1e-4 * step_size * slope:
+                n_steps_left, gain = n_steps_left - 1, trial_value - value
+                if gain >= 1e-4 * step_size * slope:  # Armijo's condition
                     break
                 step_size /= 2
-            if gain <= 1e-13 * abs(value):
+            if gain <= 1e-13 * abs(value):  # it may be a rounding error
                 break
             move, gradient_drop = step_size * direction, gradient - trial_gradient
             v, value, gradient = v + move, trial_value, trial_gradient
+            # Only moves along which the dual curves enough: the next direction divides by this product.
             if (move * gradient_drop).sum() > 1e-12 * np.square(gradient_drop).sum():
                 moves, gradient_drops = [*moves, move][-_MEMORY:], [*gradient_drops, gradient_drop][-_MEMORY:]
         return v, value
 
     def make_feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Potentials u and v that satisfy all constraints despite rounding, and are nearly as high as that allows."""
+        """Potentials u and v that satisfy all constraints despite rounding, and have nearly the highest value."""
         u = _minima(self.rows, self.columns, v)
         v = _minima(self.columns, self.rows, u)
         largest = self.rows.norms.max() + self.columns.norms.max() + np.abs(u).max() + np.abs(v).max()
+        # At least the rounding error of a distance, which is a sum over the features.
         return u, v - 4e-16 * (self.rows.points.shape[1] + 8) * largest
 
     def shift(self, v: np.ndarray, intervals: Intervals) -> tuple[np.ndarray, float]:
@@ -370,9 +372,9 @@ def _soft_minima(
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Soft minima, smoothed at a temperature, in place of those of :func:`_minima`, and the mass of each column.
+    """Minima as in :func:`_minima`, but smoothed at a temperature, and the mass of each column.
 
-    The mass that a row gives to all columns is its slope in :func:`_smooth_hinge`.
+    The mass that a row gives to all columns is its slope in :func:`_smooth_hinge` with ``low``, ``high`` and ``width``.
     """
     minima, masses = np.empty(len(rows.points)), np.empty((len(columns.tiles), _LANES))
     _soft_pass(
@@ -397,7 +399,7 @@ def _reduced_costs(rows, first, tile, offsets, out, begin):
 
     The results go to the columns of ``out`` from ``begin`` on.
     """
-    # Pairs of features halve the loads and stores of the sums. If their number is odd, the first is taken alone.
+    # Pairs of features halve the loads and stores of the sums. If the number of features is odd, the first is added alone.
     n, odd = len(rows), len(tile) % 2
     for q in range(_ROWS):
         row, sums = rows[min(first + q, n - 1)], out[q, begin : begin + _LANES]
@@ -429,16 +431,16 @@ def _min_pass(rows, tiles, offsets, minima):
     """Write the minimum of offset plus inner product over all columns, for each row, to ``minima``."""
     n = len(rows)
     out, lanes, work = np.empty((_ROWS, _LANES)), np.empty((_ROWS, _LANES)), np.empty(_LANES)
-    for row in range(0, n, _ROWS):
+    for first_row in range(0, n, _ROWS):
         lanes[:] = np.inf
         for t in range(len(tiles)):
-            _reduced_costs(rows, row, tiles[t], offsets[t], out, 0)
+            _reduced_costs(rows, first_row, tiles[t], offsets[t], out, 0)
             for q in range(_ROWS):
                 for j in range(_LANES):
                     a, b = out[q, j], lanes[q, j]
                     lanes[q, j] = a if a < b else b
-        for q in range(min(_ROWS, n - row)):
-            minima[row + q] = _min_of_lanes(lanes[q], work)
+        for q in range(min(_ROWS, n - first_row)):
+            minima[first_row + q] = _min_of_lanes(lanes[q], work)
 
 
 @inner
@@ -460,6 +462,7 @@ def _exponentials(values, top, inverse, out, shifted):
 
 @inner
 def _sum_lanes(values, work):
+    """The sum of _LANES values, in an order that lets the additions of a round run at once."""
     half = _LANES // 2
     for j in range(half):
         work[j] = values[j] + values[j + half]
@@ -488,7 +491,7 @@ def _log(x):
     "float64[::1], float64[:,::1])"
 )
 def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, width, potentials, masses):
-    """Write the soft minima of all rows to ``potentials``, and to ``masses`` the sum of slope times weight for each column."""
+    """Write the soft minima of all rows to ``potentials``, and the mass of each column to ``masses``."""
     n, n_tiles = len(rows), len(tiles)
     out = np.empty((_ROWS, n_tiles * _LANES))
     work, shifted = np.empty(_LANES), np.empty(_LANES)
@@ -497,10 +500,10 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, w
     near_tiles = np.empty(n_tiles, dtype=np.int64)
     inverse_temperature = 1.0 / temperature
     masses[:] = 0.0
-    for row in range(0, n, _ROWS):
+    for first_row in range(0, n, _ROWS):
         for t in range(n_tiles):
-            _reduced_costs(rows, row, tiles[t], offsets[t], out, t * _LANES)
-        for q in range(min(_ROWS, n - row)):
+            _reduced_costs(rows, first_row, tiles[t], offsets[t], out, t * _LANES)
+        for q in range(min(_ROWS, n - first_row)):
             lowest = np.inf
             for t in range(n_tiles):
                 tile_minima[t] = _min_of_lanes(out[q, t * _LANES : (t + 1) * _LANES], work)
@@ -513,8 +516,8 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, w
                 total += _sum_lanes(weights[n_near], work)
                 near_tiles[n_near] = t
                 n_near += 1
-            u = norms[row + q] + lowest - temperature * _log(total / n_columns)
-            potentials[row + q] = u
+            u = norms[first_row + q] + lowest - temperature * _log(total / n_columns)
+            potentials[first_row + q] = u
             slope = high
             if u >= width:
                 slope = low

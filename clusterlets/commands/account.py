@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HIGH_PRICE = 2.0
 _MAX_CLUSTERS = 20  # lines about clusters in the listing, and in the part on what stands out
 _MAX_GROUPS = 6  # groups with a column in the listing, and groups that a warning names per cluster
-_MAX_INCOMPLETE = 5  # clusters without some group that a warning names
+_MAX_INCOMPLETE = 5  # clusters lacking a group, in the warning that names them
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def listing(report: "FairnessReport") -> str:
     """A table with one line per cluster: its size, its deviation, and the share of each group.
 
     Of many clusters, only those that deviate most are listed. With many groups, each line has only the share that is furthest
-    from the table's, and by how much it exceeds it.
+    from the table's, and the difference of the two.
     """
     clusters, titles = report.clusters, report.composition.names
     n_hidden = max(0, len(clusters) - _MAX_CLUSTERS)
@@ -81,7 +81,7 @@ def listing(report: "FairnessReport") -> str:
     return text + (f"\n... and {n_hidden} more, deviating less" if n_hidden else "")
 
 
-def worst(report: "FairnessReport") -> str:
+def worst_cluster(report: "FairnessReport") -> str:
     """One line about the cluster that deviates most, the first if several tie, and its group with the furthest-off share."""
     # Rounded, because deviations that tie may differ in their last bits.
     cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
@@ -122,7 +122,7 @@ def scores(report: "FairnessReport") -> list[str]:
         f"cohesion    {report['cohesion']:.3f}{error}   (1 - mean distance in a cluster / largest distance)",
         f"overlap     {report['overlap']:.1%}   (rows in two or more clusters)",
         f"bounds      delta {report['delta_min']:.3f}, {counted(report['additive_violation'], 'row')} off   "
-        "(least delta for which all shares are within r (1 - delta) and r / (1 - delta); rows off at delta = 0)",
+        "(least delta: all shares lie between r (1 - delta) and r / (1 - delta), r in the table; rows off at delta = 0)",
         f"costs       social {report['social_cost']:.4g}, k-median {report['kmedian_cost']:.4g}, "
         f"k-center {report['kcenter_cost']:.4g}   (by the distance to the cluster's mean)",
         _price(report),

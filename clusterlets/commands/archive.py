@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     """
     parser = cli.parser("archive", main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
-    cli.add_output_files(parser, output="default: <name of the folder>.crate.zip, here; - is standard output")
+    cli.add_output_files(parser, output="default: <name of the folder>.crate.zip in the current folder; - is standard output")
     parser.add_argument("--agent", metavar="NAME", default=user(), help="who ran the workflow; default: git's user.name")
     options = parser.parse_args(arguments)
     output = options.output or f"{options.results.resolve().name}.crate.zip"
@@ -56,12 +56,12 @@ def main(arguments: list[str]) -> int:
             write_bytes(output, content)
     stream = cli.stream_for_people(output)
     print(
-        f"{output}: {counted(len(files), 'file')}, {len(content) / 1e6:.1f} MB, valid by {crate.PROFILE}. "
+        f"{output}: {counted(len(files), 'file')}, {len(content) / 1e6:.1f} MB, valid according to {crate.PROFILE}. "
         f"Ready to deposit, as run by {options.agent}.",
         file=stream,
     )
     for dataset, personal_data in packing.revealed_contents(run).items():
-        print(f"Of your table {dataset} it holds {personal_data}. May these be public?", file=stream)
+        print(f"About your table {dataset}, the archive reveals {personal_data}. May these be public?", file=stream)
     return 0
 
 
@@ -75,7 +75,7 @@ def _require_libraries(results: Path) -> None:
 
 
 def _validate(content: bytes) -> None:
-    """Raise ClusterletsError if the bytes are no valid crate."""
+    """Raise ClusterletsError if the bytes are not a valid crate."""
     with tempfile.TemporaryDirectory() as folder:
         crate_file = Path(folder) / "run.crate.zip"
         crate_file.write_bytes(content)

@@ -19,8 +19,9 @@ examples:
   clusterlets assign people.json new.csv -o labels.csv --save people.json
       the file then counts these rows too
 
-New rows get near clusters, such that old and new rows together keep what the method guarantees. The centres do not move, and
-the shares are those of the table that was clustered. If the guarantee cannot be kept, the command says so, and ends with 0.
+New rows are assigned to near clusters so that old and new rows together keep what the method guarantees. The centres do not
+move, and the shares are those of the table that was clustered. If the guarantee cannot be kept, the command says so, and its
+status is still 0.
 The new table needs the same columns, in any order. The file that -o names has the columns row (counted from 0) and cluster. The
 column that --id names comes between them.
 """
@@ -36,7 +37,7 @@ def main(arguments: list[str]) -> int:
 
     clustering = SavedClustering.load(options.model)
     if clustering.feature_names is None:
-        raise ClusterletsError(f"{options.model} does not name its features; assign its rows in Python.")
+        raise ClusterletsError(f"{options.model} does not name its features; assign the new rows in Python.")
     X, sensitive_values, notes, rows = user_table.read_rows(
         options.table,
         [str(name) for name in clustering.sensitive_names],
@@ -53,9 +54,10 @@ def main(arguments: list[str]) -> int:
     notes += [str(warning.message) for warning in caught_warnings]
     stream = cli.stream_for_people(options.output)
     n_rows, n_clusters = counted(len(rows), "new row"), counted(len(sizes_before), "cluster")
-    verdict = "kept by old and new rows together"
     if shortfall:
-        verdict = f"not kept: the worst share misses its limit by {shortfall:.2g}; no clusters that keep it were found"
+        verdict = f"not kept: the worst share misses its limit by {shortfall:.2g}; no assignment that keeps it was found"
+    else:
+        verdict = "kept by old and new rows together"
     lines = [
         f"{options.table.name}: {n_rows}, {n_clusters} of {clustering.method}",
         *(f"note: {note}" for note in notes),

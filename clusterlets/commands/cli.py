@@ -47,6 +47,7 @@ def whole_number(minimum: int, maximum: int = _MAX_WHOLE_NUMBER) -> Callable[[st
     limits = f"of at least {minimum}" if maximum == _MAX_WHOLE_NUMBER else f"from {minimum} to {maximum}"
 
     def parse(text: str) -> int:
+        # Longer text is out of range, and int() refuses text of thousands of digits.
         value = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
         if not minimum <= value <= maximum:
             raise argparse.ArgumentTypeError(f"{text[:60]!r} is not a whole number {limits}")
@@ -75,9 +76,9 @@ def json_mapping(text: str) -> dict[str, Any]:
         raise ClusterletsError(f'{text} is not a JSON object such as {{"sex": 0.02}}: {error}.') from None
 
 
-def add_output_files(parser: argparse.ArgumentParser, **helps: str) -> None:
+def add_output_files(parser: argparse.ArgumentParser, **help_texts: str) -> None:
     """Add options that name output files, such as ``--plot``, with their help texts. ``-o`` is short for ``--output``."""
-    for name, text in helps.items():
+    for name, text in help_texts.items():
         short = ["-o"] if name == "output" else []
         parser.add_argument(*short, f"--{name}", type=nonempty, metavar="FILE", help=text)
 
@@ -95,10 +96,10 @@ def refuse_files(outputs: Mapping[str, str | None], inputs: Iterable[tuple[str, 
         for description, path in input_files:
             if _is_same_file(file, path):
                 raise ClusterletsError(f"{file} is {description}, which would be lost; name another file to write.")
-        for other, other_file in files.items():
-            if option != other and _is_same_file(file, other_file):
+        for other_option, other_file in files.items():
+            if option != other_option and _is_same_file(file, other_file):
                 raise ClusterletsError(
-                    f"{option} {file} and {other} {other_file} are one file, and one would replace the other; name two files."
+                    f"{option} {file} and {other_option} {other_file} are the same file, so one would be lost; use two."
                 )
         with writing(file):
             check_writable(file)

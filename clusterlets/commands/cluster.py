@@ -28,7 +28,7 @@ from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted, first_of
 
-_MAX_NOTED_GROUPS = 5  # groups with too few different rows that get a note of their own
+_MAX_NOTED_GROUPS = 5  # how many groups with too few different rows are named
 _DEFAULT_K = 10
 
 _EPILOG = """
@@ -36,7 +36,7 @@ examples:
   clusterlets cluster people.csv --sensitive sex -o labels.csv
       ten clusterlets of each sex, joined by the greedy balance matcher
   clusterlets cluster people.csv --sensitive sex --clusters 5 --report people.html
-      five clusters, or as near to five as the matcher comes; and a page about them
+      five clusters, or as close to five as the matcher gets, and a page about them
   clusterlets cluster people.csv --sensitive sex --sensitive race --matcher D -k 20 --hops 1 --scaling standard
       groups are the combinations of sex and race; clusters may overlap
   clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
@@ -80,7 +80,7 @@ def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Account]:
 
     from clusterlets.algorithms.compiled import before_compiling
 
-    message = "clusterlets cluster: compiling for this machine, once; this may take half a minute."
+    message = "clusterlets cluster: compiling once for this machine; this may take half a minute."
     with before_compiling(functools.partial(print, message, file=sys.stderr, flush=True)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the account reports missing clusters anyway
@@ -174,7 +174,7 @@ def _parser() -> argparse.ArgumentParser:
         "--clusters",
         type=cli.whole_number(1),
         metavar="N",
-        help="number of clusters, in place of -k; a matcher takes the -k and --hops whose result comes closest",
+        help="number of clusters, in place of -k; a matcher uses the -k and --hops that come closest",
     )
     parser.add_argument("--matcher", help=f"{', '.join(matchers)}, see below (default: G-B)")
     parser.add_argument(
@@ -187,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
         report="page (.html) with the clusters, scores and picture",
         save="JSON file for the clustering, to which `clusterlets assign` adds new rows",
     )
-    group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
+    group = parser.add_argument_group("parameters of the methods", "docs/methods.md lists the allowed values")
     for name, owners in _parameters().items():
         description = methods.meaning(name, owners).replace("%", "%%")
         group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=description)
@@ -198,7 +198,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _parameters() -> dict[str, list[type[Method]]]:
-    """The parameters that have an option of their own, each with the methods that accept it."""
+    """The parameters with their own option, each with the methods that accept it."""
     return methods.by_parameter(map(methods.get, methods.names()))
 
 
@@ -221,7 +221,7 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], bool]:
         method = methods.get(options.matcher or "G-B")
         if method.name not in matchers:
             raise ClusterletsError(
-                f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
+                f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method accepts other methods."
             )
         return method, True
     names_by_lower_case = {name.lower(): name for name in methods.names()}
@@ -250,7 +250,7 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 def _requested_k(options: argparse.Namespace) -> int:
     if options.clusters is not None and options.k is not None:
-        raise ClusterletsError("-k and --clusters ask for two things; leave one out.")
+        raise ClusterletsError("-k and --clusters cannot be combined; leave one out.")
     return options.k or options.clusters or _DEFAULT_K
 
 
@@ -263,16 +263,16 @@ def _refuse_ignored_options(options: argparse.Namespace) -> None:
         verb, pronoun = ("has", "it") if len(unused_options) == 1 else ("have", "them")
         raise ClusterletsError(
             f"{' and '.join(unused_options)} {verb} no effect with {_method_option(options)}{hint}; leave {pronoun} out, or "
-            "take another method."
+            "use another method."
         )
     if options.clusters is not None and options.is_matcher and "hops" in options.values:
-        raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")
+        raise ClusterletsError("--hops has no effect with --clusters, which chooses the hops; leave one out.")
 
 
 def _refuse_late_failures(options: argparse.Namespace) -> None:
     """Refuse what would fail only after the fit, and what the method cannot do."""
     if options.is_matcher and options.k < 2 and options.clusters is None:
-        raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; take 2 or more.")
+        raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; use 2 or more.")
     problems = options.method_class().faults(options.k, **options.values)
     if problems:
         raise ClusterletsError(f"{options.method_class.name} cannot do this: {'; '.join(problems)}.")
@@ -285,7 +285,7 @@ def _refuse_late_failures(options: argparse.Namespace) -> None:
     guarantees_new_rows = options.method_class.assignment_rows is not Method.assignment_rows
     if options.save and (options.is_matcher or not guarantees_new_rows or options.method.endswith(".py")):
         raise ClusterletsError(
-            f"--save has no effect with {_method_option(options)}, which guarantees nothing for new rows; take fair-limit, for "
+            f"--save has no effect with {_method_option(options)}, which guarantees nothing for new rows; use fair-limit, for "
             "example."
         )
     with optional("tune" if options.report else "plots"):
@@ -313,16 +313,16 @@ def _notes_on_unmet_requests(options: argparse.Namespace, group_names: Iterable[
     """Notes about groups with fewer clusterlets than requested, and about too few or too many clusters."""
     if not options.is_matcher:
         count = clustering.n_clusters_
-        return [] if count >= options.k else [f"{counted(count, 'cluster')} in place of the {options.k} that were asked for"]
+        return [] if count >= options.k else [f"{counted(count, 'cluster')} instead of the requested {options.k}"]
     clusterlet_counts = np.bincount(clustering.clusterlets_.group)
     notes = [
         f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
         for name, count in zip(group_names, clusterlet_counts, strict=True)
         if count < clustering.n_clusterlets_
     ]
-    n_further_groups = len(notes) - _MAX_NOTED_GROUPS
-    if n_further_groups > 0:
-        subject = counted(n_further_groups, "further group has", "further groups have")
+    n_other_groups = len(notes) - _MAX_NOTED_GROUPS
+    if n_other_groups > 0:
+        subject = counted(n_other_groups, "other group has", "other groups have")
         notes[_MAX_NOTED_GROUPS:] = [f"{subject} too few different rows"]
     if options.clusters not in (None, clustering.n_clusters_):
         notes.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
@@ -349,7 +349,7 @@ def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account
         scores=[
             *_describe_bounds(options, report.composition.counts, table.group_counts),
             *_deviations_of_columns(clustering.memberships_, data.sensitive),
-            account.worst(report),
+            account.worst_cluster(report),
             *account.scores(report),
         ],
     )

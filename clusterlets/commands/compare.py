@@ -19,22 +19,22 @@ from clusterlets.text import counted, cut
 
 _CELLS = "runs"
 # Folders whose tables are not read: runs.csv has the rows of the cells, and no manifest promises the other folders.
-_UNREAD = (_CELLS, "variants", "accounts", "logs")
+_UNREAD_FOLDERS = (_CELLS, "variants", "accounts", "logs")
 _MAX_CHARACTERS = 60  # of a value that is shown
 _VERDICT = "verdict"
 # The kinds of differences besides changed verdicts, in the order in which they are shown.
-_KINDS = ("on one side only", "numbers, the largest share first", "other text")
+_KINDS = ("on one side only", "numbers, largest relative difference first", "other text")
 
 _EPILOG = f"""
 Every promised table (CSV) of REFERENCE is compared with the file of the same name in RESULTS. Tables must be the same byte for
 byte, or within {differences.TOLERANCE:g} if scipy computes them (statistics/). All other promised numbers are compared by their
-hashes in the manifests; all cells of a method and a dataset have one hash.
+hashes in the manifests; all cells of a method on a dataset share one hash.
 
 The status is 0 if all promised numbers are the same, 1 if some differ, and 2 if they cannot be compared. It does not depend on
 settings or versions, nor on figures, the report, the list of datasets and accounts, which are not promised.
 
 If the manifests name different datasets, only the rows and cells of their common datasets are compared, and no averages over
-datasets. Differences are sorted by their share of the larger number.
+datasets. Differences are sorted by their ratio to the larger number.
 
 example: clusterlets compare reference/paper results
 """
@@ -50,7 +50,7 @@ class _Pair:
     same: bool  # whether the bytes of the files are the same
 
     @property
-    def exact(self) -> bool:
+    def has_promised_bytes(self) -> bool:
         """Whether the same bytes are promised, not just numbers within a tolerance."""
         return differences.tolerance_of(self.file) == 0
 
@@ -114,10 +114,10 @@ def _compare(options: argparse.Namespace) -> int:
         print(f"Likely cause: {_cause(options, reference, run)}.")
     _show_counts(pairs, hashes)
     for kind in _KINDS:
-        of_kind = differing[kinds == kind].sort_values("share", ascending=False, kind="stable")
-        if len(of_kind):
-            print(f"\n{kind} ({len(of_kind)}):")
-            _show_differences(of_kind, options.most)
+        differing_of_kind = differing[kinds == kind].sort_values("share", ascending=False, kind="stable")
+        if len(differing_of_kind):
+            print(f"\n{kind} ({len(differing_of_kind)}):")
+            _show_differences(differing_of_kind, options.most)
     for kind, files in differing_files.items():
         print(f"\nby their hashes, {kind} ({len(files)}):")
         _show(files, len(files), options.most)
@@ -140,7 +140,7 @@ def _list_tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
             raise ClusterletsError(f"there is no folder {folder}. reference/README.md says how to compare.")
     files = [path.relative_to(options.reference).as_posix() for path in sorted(options.reference.rglob("*.csv"))]
     promised = manifest.hashes(reference) if reference else files
-    files = [file for file in files if file in promised and PurePosixPath(file).parts[0] not in _UNREAD]
+    files = [file for file in files if file in promised and PurePosixPath(file).parts[0] not in _UNREAD_FOLDERS]
     files = [file for file in files if manifest.group_of(file) in (manifest.NUMBERS, manifest.APPROXIMATE)]
     if not files:
         raise ClusterletsError(
@@ -164,17 +164,18 @@ def _read_pair(options: argparse.Namespace, file: str) -> _Pair:
 
 def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str]:
     """Print and return the datasets that both runs have. Empty if their datasets are the same: then all rows are compared."""
-    of_reference, of_run = reference["datasets"], run["datasets"]
-    if of_reference.keys() == of_run.keys():
+    reference_datasets, run_datasets = reference["datasets"], run["datasets"]
+    if reference_datasets.keys() == run_datasets.keys():
         return []
-    common = [name for name in of_reference if name in of_run]
+    common = [name for name in reference_datasets if name in run_datasets]
     if not common:
         raise ClusterletsError(
-            f"{options.reference} ({', '.join(of_reference)}) and {options.results} ({', '.join(of_run)}) have no dataset in "
-            "common."
+            f"{options.reference} ({', '.join(reference_datasets)}) and {options.results} ({', '.join(run_datasets)}) have no "
+            "dataset in common."
         )
     print(f"{counted(len(common), 'dataset')} in both, whose rows are compared: {', '.join(common)}.", end=" ")
-    print(f"{options.reference} has {len(of_reference) - len(common)} more, {options.results} {len(of_run) - len(common)}.")
+    n_reference_only, n_run_only = (len(names) - len(common) for names in (reference_datasets, run_datasets))
+    print(f"{options.reference} has {n_reference_only} more, {options.results} {n_run_only}.")
     return common
 
 
@@ -223,7 +224,8 @@ def _classify(differing: pd.DataFrame) -> np.ndarray:
 
 
 def _show_verdicts(pairs: list[_Pair], changed: pd.DataFrame, limit: int) -> None:
-    total = sum(len(pair.reference) * sum(_VERDICT in column for column in pair.reference) for pair in pairs if pair.exact)
+    tables = [pair.reference for pair in pairs if pair.has_promised_bytes]
+    total = sum(len(table) * sum(_VERDICT in column for column in table) for table in tables)
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
     _show_differences(changed, limit)
@@ -233,19 +235,19 @@ def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str
     if reference and run:
         return differences.likely_cause(reference, run)
     folders = [str(folder) for folder, content in ((options.reference, reference), (options.results, run)) if not content]
-    return f"not known, as there is no {manifest.NAME} in {' and '.join(folders)}"
+    return f"unknown, because there is no {manifest.NAME} in {' and '.join(folders)}"
 
 
 def _show_counts(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
-    exact = [pair for pair in pairs if pair.exact]
-    approximate = [pair for pair in pairs if not pair.exact]
-    same = sum(pair.same for pair in exact)
-    near = sum(not pair.same and pair.differing_cells(differences.TOLERANCE).empty for pair in exact)
-    print(f"{counted(len(exact), 'table')}: {same} the same to the last digit,", end=" ")
-    print(f"{near} equal within {differences.TOLERANCE:g}, {len(exact) - same - near} different.")
+    exact = [pair for pair in pairs if pair.has_promised_bytes]
+    approximate = [pair for pair in pairs if not pair.has_promised_bytes]
+    n_same = sum(pair.same for pair in exact)
+    n_close = sum(not pair.same and pair.differing_cells(differences.TOLERANCE).empty for pair in exact)
+    print(f"{counted(len(exact), 'table')}: {n_same} the same to the last digit,", end=" ")
+    print(f"{n_close} equal within {differences.TOLERANCE:g}, {len(exact) - n_same - n_close} different.")
     if approximate:
-        within = sum(pair.differing_cells().empty for pair in approximate)
-        print(f"{counted(len(approximate), 'table')} promised within a tolerance: {within} within it.")
+        n_within = sum(pair.differing_cells().empty for pair in approximate)
+        print(f"{counted(len(approximate), 'table')} promised within a tolerance: {n_within} within it.")
     if hashes:
         outcomes = [f"{len(files):,} {kind}" for kind, files in hashes.items() if files or kind in ("same", "different")]
         print(f"Other promised files and folders of cells, by their hashes: {', '.join(outcomes)}.")

@@ -17,11 +17,11 @@ from clusterlets.storage import load_json
 def main(arguments: list[str]) -> int:
     """Print the datasets of a configuration, and an estimate of time, disk and memory for its grid."""
     parser = cli.parser("datasets", main.__doc__)
-    parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
+    parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as with --configfile")
     parser.add_argument(
         "--check",
         action="store_true",
-        help="instead, download every dataset from each of its addresses; the status is 1 if all addresses of one fail",
+        help="instead, download every dataset from each of its addresses; the status is 1 if all addresses of a dataset fail",
     )
     options = parser.parse_args(arguments)
     config = read_configuration(options.config)
@@ -62,7 +62,7 @@ def _read_description(folder: Path, dataset: str, settings: Mapping) -> Mapping:
         return {"source": f"{settings['path']}, not read yet", "licence": "", "citation": ""}
     description = {**describe(settings["name"]), "source": "not fetched yet"}
     if settings["duplicates"] != description["duplicates"]:
-        description["rows"] = None  # the count in sources.yaml is for the other choice of duplicates
+        description["rows"] = None  # the count in sources.yaml is for its own treatment of duplicates
     return description if settings["sensitive"] == [CLASS] else description | {"features": None}
 
 

@@ -45,8 +45,8 @@ def main(arguments: list[str]) -> int:
         _compare_with_cell(clusters, run, intermediates.cell_file(run), config["deviation"])
     except UnusableFileError as problem:  # only the workflow can make the file again
         raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
-    rows, cluster_of_rows = clusters.members()
-    cli.write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_of_rows}))
+    rows, cluster_numbers = clusters.members()
+    cli.write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_numbers}))
     return 0
 
 
@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--parameters", default="", help="as in results/runs.csv: hops=4; by default none")
     parser.add_argument("--seed", type=cli.whole_number(0), default=0, help="repetition (default: 0)")
     parser.add_argument(
-        "--config", type=cli.nonempty, metavar="FILE", help="values that replace config.yaml's, as for snakemake"
+        "--config", type=cli.nonempty, metavar="FILE", help="values that replace those of config.yaml, as with --configfile"
     )
     parser.add_argument("--results", type=cli.nonempty, metavar="FOLDER", help="folder of the results (default: as configured)")
     cli.add_output_files(parser, output="CSV file to write (default: -, which is standard output)")
@@ -83,14 +83,15 @@ def _requested_run(options: argparse.Namespace, config: Mapping) -> Run:
     is_full_name = options.method in full_names.values()
     name = options.method if is_full_name else full_names.get(_shell_name(options.method), options.method)
     method = method_of(name, config)
-    grid, parameters = config["grids"][method]["parameters"], parse_parameters(options.parameters)
-    if parameters.keys() != grid.keys():
-        example = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
+    choices, parameters = config["grids"][method]["parameters"], parse_parameters(options.parameters)
+    if parameters.keys() != choices.keys():
+        example = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in choices.items())
         needs = (
-            f"needs --parameters with a value for each, such as {example}" if grid else "takes no --parameters; leave it out"
+            f"needs --parameters with a value for each, such as {example}" if choices else "takes no --parameters; leave it out"
         )
         raise ClusterletsError(f"{name} {needs}.")
-    return Run(options.dataset, method, name, options.k, options.seed, {parameter: parameters[parameter] for parameter in grid})
+    ordered_parameters = {parameter: parameters[parameter] for parameter in choices}
+    return Run(options.dataset, method, name, options.k, options.seed, ordered_parameters)
 
 
 def _shell_name(name: str) -> str:
@@ -105,7 +106,7 @@ def _compare_with_cell(clusters: Clusters, run: Run, cell_path: str, deviation: 
     rows = [row for row in read_cell(cell_path) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)]
     if len(rows) != 1:
         raise ClusterletsError(
-            f"{cell_path} holds {counted(len(rows), 'row')} of {run.name} with seed {run.seed}, and should hold one. "
+            f"{cell_path} holds {counted(len(rows), 'row')} of {run.name} with seed {run.seed}, but should hold one. "
             "Remove it, and run the workflow again."
         )
     clusters.check_against_row(rows[0], deviation, cell_path)

@@ -43,13 +43,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="COLUMN",
         help="column whose values are the groups; may be repeated: then combinations of values are the groups, but fair-limit "
-        "and tune limit each column by itself",
+        "and tune limit each column separately",
     )
     parser.add_argument(
         "--features",
         type=cli.utf8_name,
         metavar="A,B,...",
-        help="columns to cluster by (default: all numeric ones but the sensitive, identifiers and postcodes)",
+        help="columns to cluster by (default: all numeric ones except sensitive columns, identifiers and postcodes)",
     )
     add_reading_options(parser)
     parser.add_argument(
@@ -62,10 +62,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that ``assign`` needs too."""
-    parser.add_argument("--id", type=cli.utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
+    parser.add_argument("--id", type=cli.utf8_name, metavar="COLUMN", help="column that identifies the rows; never a feature")
     parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
     parser.add_argument(
-        "--separator", type=cli.utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
+        "--separator", type=cli.utf8_name, metavar="S", help="separator of the cells (default: a comma, a tab in .tsv)"
     )
 
 
@@ -186,14 +186,14 @@ def _warnings(table: Table, scaling: str) -> list[str]:
     if len(table.group_names) > MAX_GROUPS:
         messages.append(
             f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
-            "since hardly any method can keep the shares of so many"
+            "since hardly any method can keep so many shares"
         )
     first_spellings: dict[str, str] = {}
     for name in table.group_names:
         first_spelling = first_spellings.setdefault(name.casefold(), name)
         if first_spelling != name:
             messages.append(
-                f"the groups {first_spelling!r} and {name!r} differ only in case; if they are one, spell them alike"
+                f"the groups {first_spelling!r} and {name!r} differ only in case; if they are the same group, spell them alike"
             )
     unlike_features = unlike_scales(table) if scaling == "none" else None
     if unlike_features:

@@ -1,4 +1,4 @@
-"""The pictures of ``clusterlets cluster``: one of all clusters, and one of the profile of each cluster."""
+"""The pictures of ``clusterlets cluster``: one of all clusters, and one with the profile of each."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -32,9 +32,8 @@ def draw_profile(profiles: Profiles, cluster: int) -> Figure:
     features = np.argsort(-np.abs(differences), kind="stable")[:_MAX_FEATURES]
     figure = Figure(figsize=(3.6, 0.5 + 0.22 * len(features)), layout="constrained")
     axes = figure.subplots()
-    axes.barh(
-        range(len(features)), differences[features], color=np.where(differences[features] < 0, "#0072B2", "#D55E00"), height=0.7
-    )
+    colors = np.where(differences[features] < 0, "#0072B2", "#D55E00")  # blue if below the table's mean, else orange
+    axes.barh(range(len(features)), differences[features], color=colors, height=0.7)
     axes.set_yticks(range(len(features)), [cut(profiles.names[feature], _MAX_NAME_LENGTH) for feature in features], fontsize=7)
     limit = max(1.0, float(np.abs(profiles.differences).max()))
     axes.set_xlim(-limit, limit)  # the same limits for all clusters, so that their pictures can be compared

@@ -41,7 +41,7 @@ examples:
 
 The method runs with the tables, sensitive groups, k, seeds and limits of the finished run in --reference. The values of its
 parameters come from its `ladder`, or else from its `parameters`. Finished jobs are not run again; if you edit the file, only
-your method runs again. docs/extending.md says more.
+your method runs again. See docs/extending.md.
 """
 
 
@@ -55,13 +55,13 @@ def main(arguments: list[str]) -> int:
     config = check_configuration(request, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
     ((name, grid),) = config["grids"].items()
     if not set(grid["names"]).isdisjoint(other_points["method"]):
-        raise ClusterletsError(f"{options.reference} holds a method called {name} already; rename yours.")
+        raise ClusterletsError(f"{options.reference} already has a method called {name}; rename yours.")
     _refuse_too_many_configurations(grid, settings["grids"])
 
     folder = Path(RESULTS) / "leaderboards" / name
     write_json(folder / "config.json", request)
-    smallest = min(config["datasets"], key=lambda table: tables[table]["rows"])
-    _try_first_cell(config, smallest, folder, options.cores)
+    smallest_table = min(config["datasets"], key=lambda table: tables[table]["rows"])
+    _try_first_cell(config, smallest_table, folder, options.cores)
     _run_workflow(f"{RESULTS}/runs.csv", folder, options.cores)
     for table in config["datasets"]:
         if load_json(prepared_path("json", RESULTS, table))["fingerprint"] != tables[table]["fingerprint"]:
@@ -73,9 +73,9 @@ def main(arguments: list[str]) -> int:
     for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
         write_csv(folder / file, frame)
     if len(config["datasets"]) < len(settings["datasets"]):
-        print(f"All methods are compared on a part of the tables only: {', '.join(config['datasets'])}.")
+        print(f"All methods are compared on only some of the tables: {', '.join(config['datasets'])}.")
     print(*_describe_failures(runs), *describe(standings, grid["names"][0]), sep="\n")
-    print(f"\nAll numbers: {folder}/ (docs/field.md explains the words)")
+    print(f"\nAll numbers: {folder}/ (docs/field.md explains the terms)")
     return 0
 
 
@@ -88,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
         "--tables",
         metavar="NAMES",
         type=lambda text: cli.nonempty(text).replace(" ", "").split(","),
-        help="compare on these tables alone, separated by commas; a name stands for all sensitive groups of a table (default: "
-        "all)",
+        help="comma-separated tables to compare on; a name without a column selects all sensitive groups of a table "
+        "(default: all)",
     )
     parser.add_argument(
         "--cores", type=cli.whole_number(1, 1024), default=os.cpu_count() or 1, metavar="N", help="default: all"
@@ -134,11 +134,13 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
 
 
 def _refuse_too_many_configurations(grid: Mapping, other_grids: Mapping[str, Mapping]) -> None:
-    n_own, *n_others = (math.prod(map(len, each["parameters"].values())) for each in (grid, *other_grids.values()))
-    if n_own > max(n_others):
+    n_configurations, *other_numbers = (
+        math.prod(map(len, each_grid["parameters"].values())) for each_grid in (grid, *other_grids.values())
+    )
+    if n_configurations > max(other_numbers):
         raise ClusterletsError(
-            f"{grid['path']} tries {counted(n_own, 'configuration')}, and no other method more than {max(n_others)}. Give its "
-            "parameters fewer values, or a `ladder` (docs/extending.md)."
+            f"{grid['path']} tries {counted(n_configurations, 'configuration')}, but no other method more than "
+            f"{max(other_numbers)}. Give its parameters fewer values, or a `ladder` (docs/extending.md)."
         )
 
 
@@ -168,21 +170,21 @@ def _run_workflow(target: str, folder: Path, cores: int) -> None:
 def _describe_failures(runs: pd.DataFrame) -> Iterator[str]:
     failures = runs[runs["status"] != OK]
     if len(failures):
-        statuses, first = leaderboard.count_statuses(failures["status"]), failures.iloc[0]
-        where = f"{first['dataset']}, k = {first['k']:g}: {first['note']}"
+        statuses, first_failure = leaderboard.count_statuses(failures["status"]), failures.iloc[0]
+        where = f"{first_failure['dataset']}, k = {first_failure['k']:g}: {first_failure['note']}"
         yield f"{counted(len(failures), 'run')} of {len(runs):,} without a result ({statuses}). The first: {where}"
 
 
 # ---- the standings ---------------------------------------------------------------------------------------------------
 
 
-def standings_with(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Standings:
+def standings_with(other_points: pd.DataFrame, own_points: pd.DataFrame, method: str) -> Standings:
     """The standings of a method among the others, on the tables on which the method ran.
 
-    ``others`` and ``own`` are points of the leaderboard; ``method`` names the output in ``own`` that is ranked.
+    ``other_points`` and ``own_points`` are points of the leaderboard; ``method`` names the output of ``own_points`` to rank.
     """
-    shared = others[others["dataset"].isin(own["dataset"])]
-    points = pd.concat([frame.fillna({"parameters": ""}) for frame in (shared, own)], ignore_index=True)
+    shared_points = other_points[other_points["dataset"].isin(own_points["dataset"])]
+    points = pd.concat([frame.fillna({"parameters": ""}) for frame in (shared_points, own_points)], ignore_index=True)
     board = leaderboard.leaderboard(points)
     rivals = board[(board["kind"] == METHOD) | (board["method"] == method)]
     return Standings(rivals, leaderboard.overall(rivals), leaderboard.pairs(rivals))
@@ -206,7 +208,7 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))
     if n_tables < MIN_TABLES:
-        yield f"\nFewer than {MIN_TABLES} tables are too few to tell methods apart: chance could make all of them agree."
+        yield f"\nFewer than {MIN_TABLES} tables are too few to tell methods apart: all of the tables could agree by chance."
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:
@@ -217,17 +219,17 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
 
 def _group_by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
     """The other methods, grouped by how the ranked method compares with them, each with the ratio or difference."""
-    cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
+    cheaper, more_expensive = "cheaper than (its cost over theirs)", "more expensive than (its cost over theirs)"
     more_reliable, less_reliable = "more reliable than (by)", "less reliable than (by)"
     undecided = "not told apart from (its cost over theirs)"
     names_by_outcome: dict[str, list[str]] = {
-        outcome: [] for outcome in (cheaper, dearer, more_reliable, less_reliable, undecided)
+        outcome: [] for outcome in (cheaper, more_expensive, more_reliable, less_reliable, undecided)
     }
     for pair in pairs.to_dict("records"):
         differing_scores = pair["told_apart"]
         name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
         if "price" in differing_scores:
-            names_by_outcome[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
+            names_by_outcome[cheaper if pair["ratio"] < 1 else more_expensive].append(name_and_ratio)
         if "reliability" in differing_scores:
             gain = pair["reliability_difference"]
             names_by_outcome[more_reliable if gain > 0 else less_reliable].append(f"{pair['other']} ({abs(gain):.2f})")

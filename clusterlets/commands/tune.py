@@ -103,7 +103,7 @@ def main(arguments: list[str]) -> int:
         say(f"report: {options.report}")
     if not tuned.interrupted:
         return 0
-    print("clusterlets tune: interrupted; only what was finished is compared.", file=sys.stderr)
+    print("clusterlets tune: interrupted; only the finished fits are compared.", file=sys.stderr)
     return interruptions.status
 
 
@@ -116,11 +116,11 @@ class _Interruptions:
 
     def __enter__(self) -> Self:
         signals = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
-        self._former = {signum: signal.signal(signum, self._receive) for signum in signals}
+        self._previous_handlers = {signum: signal.signal(signum, self._receive) for signum in signals}
         return self
 
     def __exit__(self, *_: object) -> None:
-        for signum, handler in self._former.items():
+        for signum, handler in self._previous_handlers.items():
             signal.signal(signum, handler)
 
     @property
@@ -129,9 +129,9 @@ class _Interruptions:
         return 128 + self.received[0]
 
     def interruptible(self, progress: "Progress") -> "Progress":
-        """The progress, which raises KeyboardInterrupt once a signal was received.
+        """A function like ``progress`` that raises KeyboardInterrupt once a signal was received.
 
-        It repeats the exception of the handler, because Python ignores exceptions that are raised in a destructor.
+        The handler raises it too, but Python ignores exceptions that are raised in a destructor.
         """
 
         def report(done: int, total: int, description: str) -> None:
@@ -149,12 +149,12 @@ class _Interruptions:
 
 
 class _Progress:
-    """A line that is redrawn on a terminal and cleared at the end. In a file or a pipe, a new line now and then."""
+    """A line that is redrawn on a terminal and cleared at the end. A file or a pipe gets a new line every few seconds."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
         self._is_terminal = stream.isatty()
-        self._last = time.monotonic()
+        self._last_print_time = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
@@ -163,8 +163,8 @@ class _Progress:
         if self._is_terminal:
             bar = ("#" * (_BAR_WIDTH * done // max(total, 1))).ljust(_BAR_WIDTH, ".")
             self._redraw(f"[{bar}] {done}/{total} {description[:_MAX_DESCRIPTION]}")
-        elif time.monotonic() >= self._last + _SECONDS_BETWEEN_LINES:
-            self._last = time.monotonic()
+        elif time.monotonic() >= self._last_print_time + _SECONDS_BETWEEN_LINES:
+            self._last_print_time = time.monotonic()
             print(f"{done} of {total} done; next: {description}", file=self._stream, flush=True)
 
     def __exit__(self, *_: object) -> None:
@@ -176,7 +176,7 @@ class _Progress:
 
 
 def _stem(options: argparse.Namespace) -> str:
-    """The start of the output files' names. It holds all options that change the answer, so that requests do not collide."""
+    """The start of the output files' names. It has all options that change the results, so that no run overwrites another's."""
     parser, parts = _parser(), [options.table.name.removesuffix(".csv"), "+".join(options.sensitive)]
     folder = os.path.relpath(options.table.parent)
     if folder != os.curdir:
@@ -201,13 +201,13 @@ def _parser() -> argparse.ArgumentParser:
         type=_largest_deviation,
         metavar="D",
         help="largest allowed difference between a group's share in any cluster and in the table, 0 to 1 (default: 0.02); with "
-        'several sensitive columns also one number for each, as \'{"sex": 0.02, "race": 0.05}\'',
+        'several sensitive columns, one number for each is allowed, such as \'{"sex": 0.02, "race": 0.05}\'',
     )
     parser.add_argument(
         "--shares",
         type=cli.json_mapping,
         metavar="JSON",
-        help="in place of --max-deviation: smallest and largest share of groups in every cluster, as '{\"f\": [0.3, 0.6]}'",
+        help="in place of --max-deviation: smallest and largest share of groups in any cluster, such as '{\"f\": [0.3, 0.6]}'",
     )
     parser.add_argument(
         "--min-ratio",
@@ -256,20 +256,20 @@ def _largest_deviation(text: str) -> float | Mapping[str, float]:
 
 def command(options: argparse.Namespace, candidate: "Candidate", seed: int) -> list[str]:
     """The ``clusterlets cluster`` command, as a list of arguments, that repeats one seed of a candidate."""
-    words = ["clusterlets", "cluster", str(options.table)]
+    arguments = ["clusterlets", "cluster", str(options.table)]
     for column in options.sensitive:
-        words += _option("sensitive", column)
+        arguments += _option("sensitive", column)
     for name in ("features", "separator", "id"):
         if getattr(options, name):
-            words += _option(name, getattr(options, name))
-    words += ["--drop-missing"] * options.drop_missing
+            arguments += _option(name, getattr(options, name))
+    arguments += ["--drop-missing"] * options.drop_missing
     if options.scaling != "none":
-        words += _option("scaling", options.scaling)
+        arguments += _option("scaling", options.scaling)
     is_matcher = methods.get(candidate.method).role == "paper"
-    words += _option("matcher", candidate.method) if is_matcher else _option("method", candidate.method.lower())
+    arguments += _option("matcher", candidate.method) if is_matcher else _option("method", candidate.method.lower())
     for name, value in candidate.parameters.items():
-        words += [cluster.flag(name), json.dumps(value) if isinstance(value, Mapping) else as_text(value)]
-    return [*words, *_option("clusters", str(options.clusters)), *_option("seed", str(seed))]
+        arguments += [cluster.flag(name), json.dumps(value) if isinstance(value, Mapping) else as_text(value)]
+    return [*arguments, *_option("clusters", str(options.clusters)), *_option("seed", str(seed))]
 
 
 def _option(name: str, value: str) -> list[str]:

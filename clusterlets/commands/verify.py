@@ -36,9 +36,9 @@ def main(arguments: list[str]) -> int:
     if outcome.changed_inputs:
         print(_CHANGED_INPUTS, *(f"  {path}" for path in outcome.changed_inputs), sep="\n")
     if outcome.extra:
-        verb, subject = ("was", "It does") if len(outcome.extra) == 1 else ("were", "They do")
+        verb, subject_and_verb = ("was", "It does") if len(outcome.extra) == 1 else ("were", "They do")
         files = counted(len(outcome.extra), "file belongs", "files belong")
-        print(f"{files} to another configuration or {verb} put there by hand. {subject} not affect the check.")
+        print(f"{files} to another configuration or {verb} put there by hand. {subject_and_verb} not affect the check.")
         names = first_of([str(results / name) for name in outcome.extra], _MAX_EXTRA_FILES)
         print(*(f"  {name}" for name in names), sep="\n")
     if not outcome.passed:

@@ -27,17 +27,17 @@ _REASONS = {
     r"Missing output files: ": "not made yet",
     r"Incomplete output files: ": "it was cut short",
     r"Updated input files: ([^;]*)": "what it reads has changed",
-    r"Set of input files has changed": "it reads other files than before, as another grid does",
+    r"Set of input files has changed": "it now reads other files, for example because the grid changed",
     r"Code has changed": "its command in workflow/rules changed",
     r"Software environment definition has changed": "its environment's definition changed",
-    r"Forced execution": "asked for, by a --force option",
+    r"Forced execution": "requested by a --force option",
     r"Input files updated by another job: ": "what it reads is made again",
 }
 _FOLLOWS_OTHER_JOBS = _REASONS[r"Input files updated by another job: "]
 _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}( \S+)*")  # a fingerprint with its parts
 _TABLE_HASH = re.compile(r"[0-9a-f]{64}")  # the SHA-256 of a user's table
-_NO_VALUES = "<nothing exclusive>"  # printed where only the other side, before or now, has values
+_NO_VALUES = "<nothing exclusive>"  # printed for the side, before or now, whose values are all on the other side too
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
 # Options of Snakemake that choose what to run. Others write, remove or print something else, even with --dry-run.
 _ALLOWED = (
@@ -54,12 +54,12 @@ _IN_FILE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 def main(arguments: list[str]) -> int:
     """Show which results would be computed again, and why. Nothing runs.
 
-    Options that choose what to run are passed to Snakemake. Give the options of the run: its --configfile, if any, and after
-    `make reproduce EXCLUDE=nbfi` --config exclude=nbfi; otherwise the runs of excluded datasets appear as missing.
+    Options that choose what to run are passed to Snakemake. Give the options of the run: its --configfile, if any, and
+    --config exclude=nbfi after `make reproduce EXCLUDE=nbfi`; otherwise the runs of excluded datasets appear as missing.
     """
     parser = cli.parser("why", main.__doc__, usage="clusterlets why [FILE ...] [options of Snakemake]")
     parser.add_argument("files", metavar="FILE", nargs="*", help="results to explain (default: all)")
-    first_option = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
+    first_option = next((position for position, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
     files, options = arguments[:first_option], arguments[first_option:]
     if {"-h", "--help"} & set(options):
         parser.print_help()
@@ -104,7 +104,7 @@ def explain(output: str) -> str:
 def explain_reason(reason: str, command: str = "") -> Iterator[str]:
     """Say in plain words why Snakemake runs a job. The job's shell command gives the names of the options that changed.
 
-    That the job follows other jobs is left out if there is another reason.
+    Following other jobs is not mentioned if there is another reason.
     """
     parameters = _PARAMETERS.search(reason)
     reasons = list(_explain_parameters(parameters[1], parameters[2], command)) if parameters else []
@@ -173,5 +173,5 @@ def _collect_settings(values: list[str]) -> dict:
 
 
 def _is_explained(value: str) -> bool:
-    """Whether a value is a fingerprint, the hash of a table, or settings, which have sentences of their own."""
+    """Whether a value is a fingerprint, the hash of a table, or settings, which other sentences explain."""
     return bool(_FINGERPRINT.fullmatch(value) or _TABLE_HASH.fullmatch(value)) or _parse_json(value) is not None

@@ -1,7 +1,7 @@
 """The benchmark's datasets, and users' own tables.
 
 ``sources.yaml`` describes each dataset. :mod:`~clusterlets.datasets.fetch` fetches the raw files. One module per dataset makes
-a table of them, and :mod:`~clusterlets.datasets.table` checks it. :mod:`~clusterlets.datasets.user_table` reads a user's own
+a table from them, and :mod:`~clusterlets.datasets.table` checks it. :mod:`~clusterlets.datasets.user_table` reads a user's own
 table.
 """
 
@@ -86,7 +86,7 @@ def check_sensitive(name: str, attributes: Sequence[str]) -> None:
 
 
 def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
-    """Take a dataset's groups from sensitive attributes: the values of one, or the combinations of values of several.
+    """Define a dataset's groups by sensitive attributes: the values of one, or the combinations of values of several.
 
     Features that reveal an attribute and rows that lack a value are left out. The class is not a feature.
 
@@ -96,8 +96,8 @@ def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
         If the dataset does not declare an attribute, or all rows have the same group.
     """
     check_sensitive(name, attributes)
-    revealing = sensitive_attributes(name)
-    excluded = {feature for attribute in attributes for feature in revealing.get(attribute, ())}
+    revealing_features = sensitive_attributes(name)
+    excluded = {feature for attribute in attributes for feature in revealing_features.get(attribute, ())}
     columns = [column for column, feature in enumerate(table.feature_names) if feature not in excluded]
     features = tuple(table.feature_names[column] for column in columns)
     labels = {CLASS: np.array(table.group_names, dtype=object)[table.groups], **table.sensitive}

@@ -1,4 +1,4 @@
-"""Bank marketing, UCI dataset 222: S. Moro, P. Rita, P. Cortez, 2014. The group says whether the client took the deposit."""
+"""Bank marketing, UCI dataset 222: S. Moro, P. Rita, P. Cortez, 2014. The group says if the client subscribed to a deposit."""
 
 from pathlib import Path
 

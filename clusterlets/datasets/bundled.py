@@ -11,7 +11,7 @@ import numpy as np
 
 from clusterlets.datasets.table import BadData, Table
 
-_CELL_FEATURES = (
+_NUCLEUS_FEATURES = (
     "radius",
     "texture",
     "perimeter",
@@ -25,9 +25,9 @@ _CELL_FEATURES = (
 )
 _FEATURES = {
     "breast_cancer.csv": (
-        *(f"mean {feature}" for feature in _CELL_FEATURES),
-        *(f"{feature} error" for feature in _CELL_FEATURES),
-        *(f"worst {feature}" for feature in _CELL_FEATURES),
+        *(f"mean {feature}" for feature in _NUCLEUS_FEATURES),
+        *(f"{feature} error" for feature in _NUCLEUS_FEATURES),
+        *(f"worst {feature}" for feature in _NUCLEUS_FEATURES),
     ),
     "wine_data.csv": tuple(
         (

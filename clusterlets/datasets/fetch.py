@@ -70,7 +70,7 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
         if problems:  # otherwise not even a lock is written, because the folder may be read-only
             folder.mkdir(parents=True, exist_ok=True)
             with open(folder / ".lock", "w", encoding="utf-8") as lock:
-                with contextlib.suppress(OSError):  # without locks in the file system, each process fetches for itself
+                with contextlib.suppress(OSError):  # if the file system has no locks, each process fetches for itself
                     fcntl.flock(lock, fcntl.LOCK_EX)
                 files = _fetch_missing(dataset, folder, mirror)
     except OSError as error:
@@ -94,7 +94,7 @@ def ask_sources(name: str) -> list[Answer]:
 
 
 def _existing_files(dataset: dict, folder: Path) -> tuple[dict[str, bytes], list[str]]:
-    """The usable files in the folder, by name, and the problem of each other file."""
+    """The usable files in the folder, by name, and the problems with all other files."""
     files, problems = {}, []
     for file in dataset["files"]:
         try:
@@ -114,8 +114,8 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
         answers.append(answer)
         if answer.is_right:
             break
-    best = next((answer for is_right in (True, None) for answer in answers if answer.is_right is is_right), None)
-    if best is None:
+    best_answer = next((answer for is_right in (True, None) for answer in answers if answer.is_right is is_right), None)
+    if best_answer is None:
         attempts = "\n".join(f"  - {answer.source}: {answer.verdict}" for answer in answers)
         paths = " and ".join(str(folder / file["name"]) for file in dataset["files"])
         raise ClusterletsError(
@@ -124,15 +124,15 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
             f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
             f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}` (commas between several)."
         )
-    new_files = {file: content for file, content in best.files.items() if file not in existing_files}
-    origin = best.source.partition(" ")[0]  # only "mirror", without its location
+    new_files = {file: content for file, content in best_answer.files.items() if file not in existing_files}
+    origin = best_answer.source.partition(" ")[0]  # only "mirror", without its location
     origins = _origins(folder) | {_sha256(content): origin for content in new_files.values()}
     storage.write_json(folder / ".origin.json", origins)
     for file, content in new_files.items():
         if not (folder / file).is_file():  # a pipe, for example, which would receive the bytes
             (folder / file).unlink(missing_ok=True)
         storage.write_bytes(folder / file, content)
-    return best.files
+    return best_answer.files
 
 
 def _answers(dataset: dict, existing_files: dict[str, bytes], mirror: str | None) -> Iterator[Answer]:
@@ -141,8 +141,8 @@ def _answers(dataset: dict, existing_files: dict[str, bytes], mirror: str | None
     for source, locations in _sources(dataset, mirror):
         files = {}
         try:
-            for file, (place, member) in locations.items():
-                files[file] = existing_files.get(file) or unpack(get_once(place), member)
+            for file, (path_or_url, member) in locations.items():
+                files[file] = existing_files.get(file) or unpack(get_once(path_or_url), member)
             is_right, verdict = _judge(dataset, files)
         except SourceFailed as failure:
             is_right, verdict = False, _without_password(str(failure))
@@ -157,8 +157,8 @@ def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, dict[str,
         yield f"mirror {_without_password(mirror)}", {name: (f"{folder}/{name}", "") for name in names}
     for source in dataset["sources"]:
         if source == "bundled":
-            bundled = importlib.metadata.distribution("scikit-learn").locate_file("sklearn/datasets/data")
-            yield "bundled", {name: (f"{bundled}/{name}", "") for name in names}
+            bundled_folder = importlib.metadata.distribution("scikit-learn").locate_file("sklearn/datasets/data")
+            yield "bundled", {name: (f"{bundled_folder}/{name}", "") for name in names}
         else:
             members = source.get("members", {})
             yield source["url"], {name: (source["url"], members.get(name, "")) for name in names}
@@ -187,7 +187,7 @@ def _judge(dataset: dict, files: dict[str, bytes]) -> tuple[bool | None, str]:
 
 
 def _receipt(dataset: dict, files: dict[str, bytes], origins: dict[str, str]) -> dict:
-    """The receipt for files. ``origins`` maps SHA-256 to sources; other files were put there by hand."""
+    """The receipt for files. ``origins`` maps SHA-256 to sources; files whose hash it lacks were put there by hand."""
     entries, sources, all_match = {}, [], True
     for file in dataset["files"]:
         content = files[file["name"]]

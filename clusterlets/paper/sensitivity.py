@@ -195,10 +195,10 @@ _HOW_TO_READ = (
     "the last columns count the paper's numbers that are reproduced, and that differ, of those that can be compared."
 )
 _NO_VARIANTS = (
-    "Choices that need additional runs are missing, because no variants were run. `make extended` runs them, and forty more "
+    "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and forty further "
     "seeds (workflow/configs/extended.yaml)."
 )
-_NO_GROUPS = "It takes two groups of ten seeds or more to show how much of this is noise (`make extended`)."
+_NO_GROUPS = "How much of this is noise cannot be said without two groups of ten seeds or more (`make extended`)."
 
 
 def headlines(assessed: pd.DataFrame) -> pd.DataFrame:

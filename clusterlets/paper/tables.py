@@ -167,7 +167,7 @@ _CORRELATION_COLUMNS = (
     *(Column("Value", ("value",), 3), Column("Runs", ("runs",), 0)),
 )
 
-_LIMITS = "Runs with fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
+_LIMITS = "Fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
 _MEANS_OVER_SEEDS = f"averaged over seeds (± is the spread over seeds). {_LIMITS}"
 # Name, caption, printed columns and function of each table.
 _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
@@ -191,8 +191,8 @@ _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFram
     ),
     (
         "table4_frac_vs_clusterlets",
-        "Clusterlets against FRAC, the best run of each by mean deviation. FRAC (nearest) is FRAC as the paper scored it, "
-        f"FRAC (fair) the algorithm as defined. {_LIMITS}",
+        "Clusterlets against FRAC, the best run of each by mean deviation. FRAC (nearest) is how the paper scored it, "
+        f"FRAC (fair) is the algorithm as defined. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="deviation_mean", methods=selection.COMPARED),
     ),

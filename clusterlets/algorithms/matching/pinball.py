@@ -34,8 +34,8 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
 
     Notes
     -----
-    O(N^2 d + hops * K * N^2) time and O(N^2 + N d) memory. At most 2 N hops are made, because further hops would change
-    nothing. A distance ties with the lowest if it exceeds it by at most 10^-12 of the lowest; ties go to the lower index.
+    O(N^2 d + hops * K * N^2) time and O(N^2 + N d) memory. At most 2 N hops are made, because more would change
+    nothing. A distance ties with the lowest one if it is at most 10^-12 of it larger; ties go to the lower index.
     """
     distances = centroid_distances(clusterlets.centroids)
     return match_pinball(clusterlets, hops, scope, distances, summed_cost)
@@ -83,8 +83,8 @@ def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
     for group in range(n_groups):
         starts = np.flatnonzero((clusterlets.group == group) & ~covered)
         n_hops = max(1, hops - fewer_later_hops) if group else hops
-        grown = _grow(clusterlets.group, starts, _route(group, n_groups, n_hops), scope, features, cost)
-        for start, cluster in zip(starts, grown, strict=True):
+        grown_clusters = _grow(clusterlets.group, starts, _route(group, n_groups, n_hops), scope, features, cost)
+        for start, cluster in zip(starts, grown_clusters, strict=True):
             if group == 0 or not covered[start]:
                 clusters.setdefault(cluster.tobytes(), cluster)  # equal clusters are kept once
                 covered |= cluster
@@ -127,7 +127,7 @@ def match_greedy_distance(
     clusterlets : Clusterlets
         N clusterlets of K groups.
     hops : int
-        Maximum number of clusterlets that join the one a cluster starts with, at least 1.
+        Maximum number of clusterlets that are added to the first one of a cluster, at least 1.
     random_state : numpy.random.Generator
         Draws one permutation of the N clusterlets. Each cluster starts with the next unused clusterlet of this permutation.
     scope : {"cluster", "last"}
@@ -187,7 +187,7 @@ def match_greedy_balance(
 
 
 def match_greedy(n_clusterlets, hops, random_state, choose, first_level=lambda start: np.inf):
-    """Crisp clusters (C, N), grown one after the other until every clusterlet is used.
+    """Crisp clusters (C, N), grown_clusters one after the other until every clusterlet is used.
 
     The level of a cluster is a cost that must not rise when a clusterlet joins. ``choose(cluster, unused)`` returns one of the
     array ``unused`` with the level that the cluster would then have, or None if no clusterlet can join.

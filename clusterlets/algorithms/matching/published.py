@@ -1,12 +1,12 @@
 """The matchers as the authors' published code runs them (clusterlets 0.0.3), where that code departs from the paper's text.
 
 This module was written from a description of what the published code does, and compared with it only by input and output
-(``benchmarks/authors``). The published code takes exactly two groups. To cluster any table, this module treats all further
-groups as the second one in G-D, and computes costs for each pair of groups in B.
+(``benchmarks/authors``). The published code supports exactly two groups. To cluster any table, this module treats all groups
+after the first as the second one in G-D, and computes costs for each pair of groups in B.
 
 The published code differs from the paper's text, which :mod:`clusterlets.algorithms.matching.pinball` follows:
 
-- D and B: clusters that start from another group than the first make one hop fewer, but at least one.
+- D and B: clusters that start from a group other than the first make one hop fewer, but at least one.
 - B: let (a, b) be the pair of clusterlet number a of the first group and number b of the second. Its cost is computed only if
   a <= b. If a > b, the cost of (b, a) is used instead, although this is a different pair.
 - B and G-B: the cost is the Kullback-Leibler divergence of the dataset from the union, not the deviation.

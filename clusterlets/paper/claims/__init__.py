@@ -33,9 +33,9 @@ __all__ = [
 OWN, STRICTER = "the paper's own", "stricter"
 #: What :func:`counts` counts, by column.
 COUNTED = {
-    "paper": "the paper's own comparison, by the paper's numbers",
-    "ours": "the paper's own comparison, by our numbers",
-    "stricter": "our stricter comparison, by our numbers",
+    "paper": "the paper's own comparison, by its numbers",
+    "ours": "the paper's own comparison, by ours",
+    "stricter": "our stricter comparison, by ours",
 }
 
 

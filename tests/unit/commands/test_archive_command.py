@@ -101,8 +101,9 @@ def archived_run(tmp_path_factory):
     process = run_archive(cwd=archived_run)
     assert process.returncode == 0, process.stderr
     assert re.fullmatch(
-        r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit, as run by Ada Lovelace\.\n"
-        r"Of your table people it holds the values of city and sex .*\. May these be public\?\n",
+        r"results\.crate\.zip: \d+ files, .* valid according to workflow-run-crate-0\.5\. "
+        r"Ready to deposit, as run by Ada Lovelace\.\n"
+        r"About your table people, the archive reveals the values of city and sex .*\. May these be public\?\n",
         process.stdout,
     )
     return archived_run

@@ -61,7 +61,7 @@ def test_a_sensitive_column_with_many_values_gives_a_warning_and_a_short_list_of
     assert max(map(len, lines)) < 300
     notes = [line for line in run(*command, "-k", "10")[1].splitlines() if line.startswith("note: ")]
     # One note on ignored columns, five on single groups, and one on the remaining groups.
-    assert notes[-1] == "note: 25 further groups have too few different rows" and len(notes) == 7
+    assert notes[-1] == "note: 25 other groups have too few different rows" and len(notes) == 7
 
 
 def test_clusters_that_lack_a_group_give_a_warning(cluster):
@@ -110,7 +110,7 @@ def test_a_silhouette_is_printed_with_its_sampling_error_or_as_not_defined():
 
 
 def test_the_line_on_the_worst_cluster_names_the_cluster_and_its_most_deviating_group():
-    assert account.worst(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
+    assert account.worst_cluster(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
         "cluster 1 (10 rows): a 10.0% in place of 50.0%"
     )
 

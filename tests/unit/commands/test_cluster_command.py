@@ -17,7 +17,7 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
 
-COMPILING_NOTE = "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
+COMPILING_NOTE = "clusterlets cluster: compiling once for this machine; this may take half a minute.\n"
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_fewer_clusters_than_requested_are_noted_on_standard_output(people, clus
     people.to_csv("people.csv", index=False)
     status, output, error = cluster("-k", "5", "--method", *method)
     assert status == 0 and error.replace(COMPILING_NOTE, "") == ""
-    assert "note: 3 clusters in place of the 5 that were asked for\n" in output
+    assert "note: 3 clusters instead of the requested 5\n" in output
 
 
 COMPILING_METHOD = """
@@ -215,13 +215,13 @@ OPTION_ERRORS = {
     "column 'job' holds": "--features age,job",
     "-k 301 is more than the 300 rows": "-k 301",
     "--clusters 301 is more than the 300 rows": "--clusters 301 --method frac",
-    "-k and --clusters ask for two things": "--clusters 4 -k 3",
+    "-k and --clusters cannot be combined": "--clusters 4 -k 3",
     "--hops has no effect with --clusters": "--clusters 4 --hops 2",
     "(did you mean 'G-B'?)": "--matcher GB",
     "--tau has no effect with --matcher G-B": "--tau 0.1",
     "--matcher and --hops have no effect": "--method frac --matcher D --hops 1",
     "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": "--method frac -k 4 --tau 0.3",
-    "take 2 or more": "-k 1",
+    "use 2 or more": "-k 1",
     "--sensitive names 'sex' twice": "--sensitive sex",
     "--features names 'age' twice": "--features age,income,age",
     "'delta' is given twice": "--method fair-flow --parameters delta=0.2 --parameters delta=0.3",
@@ -265,7 +265,7 @@ def test_writing_clusters_and_picture_to_one_file_is_refused(cluster, tmp_path, 
     if exists:
         (tmp_path / "a.png").write_text("before")
     status, output, error = cluster("-o", names[0], "--plot", names[1])
-    assert (status, output) == (1, "") and "are one file, and one would replace the other" in error
+    assert (status, output) == (1, "") and "are the same file, so one would be lost" in error
     assert not exists or (tmp_path / "a.png").read_text() == "before"
 
 

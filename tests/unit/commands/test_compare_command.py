@@ -221,7 +221,7 @@ def test_changed_verdicts_come_first_and_then_the_largest_relative_changes(refer
     replace_once(results, "tables/t2.csv", "0.25", "0.26")
     status, output = compare(reference, results)
     assert status == 1
-    verdict, numbers = output.split("Verdicts: 1 of 3 changed:")[1].split("numbers, the largest share first (2):")
+    verdict, numbers = output.split("Verdicts: 1 of 3 changed:")[1].split("numbers, largest relative difference first (2):")
     assert "comparison.csv: C, size: verdict: close -> reproduced" in verdict
     larger, smaller = "pima: deviation: 0.25 -> 0.26 (by 0.01, 3.85 %)", "size: reproduced: 9 -> 9.1 (by 0.1, 1.1 %)"
     assert numbers.index(larger) < numbers.index(smaller)
@@ -298,7 +298,7 @@ def test_runs_on_different_datasets_are_compared_on_the_shared_datasets(referenc
 def test_a_changed_row_of_a_shared_dataset_is_a_difference(reference, partial_run, compare, file, old, new):
     replace_once(partial_run, file, old, new)
     status, output = compare(reference, partial_run)
-    assert status == 1 and "1 different" in output and "numbers, the largest share first (1):" in output
+    assert status == 1 and "1 different" in output and "numbers, largest relative difference first (1):" in output
     (partial_run / "tables/t2.csv").unlink()
     (partial_run / "claims.csv").unlink()  # holds averages, which are not compared
     assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(reference, partial_run)[1]
@@ -329,7 +329,7 @@ def test_without_a_manifest_the_tables_are_still_compared(reference, results, co
     assert status == 0 and "there is no" in output and "manifest.json" in output
     replace_once(results, "tables/t2.csv", "0.25", "0.26")
     status, output = compare(reference, results)
-    assert status == 1 and f"Likely cause: not known, as there is no manifest.json in {results}." in output
+    assert status == 1 and f"Likely cause: unknown, because there is no manifest.json in {results}." in output
 
 
 def test_folders_that_cannot_be_compared_give_status_2(reference, results, compare, tmp_path):

@@ -78,10 +78,10 @@ def blank_scores(line):
 
 
 CHANGED_ROWS = {
-    "two rows": (lambda row: [row, row], "{path} holds 2 rows of D with seed 3, and should hold one. Remove it"),
+    "two rows": (lambda row: [row, row], "{path} holds 2 rows of D with seed 3, but should hold one. Remove it"),
     "another method": (
         lambda row: [row.replace("Clusterlets,D", "Clusterlets,B")],
-        "{path} holds 0 rows of D with seed 3, and should hold one. Remove it",
+        "{path} holds 0 rows of D with seed 3, but should hold one. Remove it",
     ),
     "no scores": (lambda row: [blank_scores(row)], "The clusters found are not those that {path} scored"),
 }

@@ -65,7 +65,7 @@ def test_cluster_never_writes_over_what_it_reads(input_file, description, option
         (["-o", "people.csv"], "people.csv is the table itself"),
         (["--save", "people.csv"], "people.csv is the table itself"),
         (["-o", "model.json"], "model.json is the clustering"),
-        (["-o", "new", "--save", "./new"], "-o new and --save ./new are one file"),
+        (["-o", "new", "--save", "./new"], "-o new and --save ./new are the same file"),
         (["-o", "new", "--save", "model.json"], "model.json is not an intact clustering"),
     ],
 )

@@ -64,7 +64,7 @@ def test_a_method_is_ranked_and_compared_by_price_and_by_reliability():
     ]
     assert paragraph_on("0.1", text) == [
         "  cheaper than (its cost over theirs): near (0.90)",
-        "  dearer than (its cost over theirs): lax (1.73)",
+        "  more expensive than (its cost over theirs): lax (1.73)",
     ]
     assert "plain" not in text
 
@@ -158,11 +158,11 @@ def refusal(run):
         ("import nowhere", "theirs.py cannot be run, line 1: ModuleNotFoundError"),
         (
             METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5]"),
-            "theirs.py tries 5 configurations, and no other method more than 4.",
+            "theirs.py tries 5 configurations, but no other method more than 4.",
         ),
         (
             METHOD.replace("SHARES", "[0.1]").replace('"mine"', '"near"'),
-            "reference holds a method called near already; rename yours.",
+            "reference already has a method called near; rename yours.",
         ),
     ],
 )

@@ -125,7 +125,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, ct
 @pytest.mark.parametrize(
     ("target", "signum", "message"),
     [
-        ("clusterlets.tuning._by_configuration", signal.SIGINT, "only what was finished is compared"),
+        ("clusterlets.tuning._by_configuration", signal.SIGINT, "only the finished fits are compared"),
         ("clusterlets.commands.cli.write_table", signal.SIGTERM, "the files above are complete"),
         ("clusterlets.tuning.front.draw", signal.SIGINT, "the files above are complete"),
     ],

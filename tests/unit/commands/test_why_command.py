@@ -18,7 +18,7 @@ SCOPE, OTHER_SCOPE = '{"scope": "last"}', '{"scope": "cluster"}'
 REASONS = {
     "Missing output files: results/runs.csv; Input files updated by another job: a": ["not made yet"],
     "Updated input files: people.csv": ["what it reads has changed: people.csv"],
-    "Set of input files has changed since last execution": ["it reads other files than before, as another grid does"],
+    "Set of input files has changed since last execution": ["it now reads other files, for example because the grid changed"],
     f"{PARAMETERS}before: {BEFORE!r} now: {NOW!r} ": [
         "its code changed: clusterlets/algorithms/matching/pinball.py, another version of numpy"
     ],
