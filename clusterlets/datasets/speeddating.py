@@ -41,7 +41,7 @@ _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.
 def prepare(paths: dict[str, Path]) -> Table:
     """62 features. Rows that lack a value in ``_REQUIRED_COLUMNS`` are dropped.
 
-    Some people answered 3 to 8 to met, which is a boolean. Every answer except 0 counts as true.
+    ``met`` should be 0 or 1, but some people answered 3 to 8. Every answer except 0 counts as true.
     """
     path = paths["speeddating_openml40536_undiscretized_merged.csv"]
     attributes, n_head_lines = _arff_head(path)

@@ -9,9 +9,9 @@ import json
 from clusterlets import datasets
 from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, format_part, locked_versions
 
-_ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
+_ANALYSIS_LIBRARIES = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
-# Every step runs through both of these: a rule calls the script, which runs a step by the command line.
+# Every step runs through both of these: a rule calls the script, which runs the step through the command line.
 _RUNNER, _SCRIPT = "__main__", "../workflow/step.py"
 
 
@@ -42,4 +42,4 @@ def analysis_fingerprint(*modules: str) -> str:
     if _PAGES & set(modules):
         figures = sorted((PACKAGE / "report/figures").glob("*.py"))
         files = [*files, *data_files("report/templates"), *(path.relative_to(PACKAGE).as_posix() for path in figures)]
-    return step_fingerprint(*modules, libraries=_ANALYSIS, files=tuple(files))
+    return step_fingerprint(*modules, libraries=_ANALYSIS_LIBRARIES, files=tuple(files))

@@ -28,20 +28,22 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
         [pd.concat([runs, *[runs[runs["dataset"] == name]] * n_missing]) for name in datasets] if n_missing else [runs]
     )
     # The centres of the kernels: one average per way to fill in the missing datasets.
-    atoms = pd.concat(list(map(_averages, completions)), axis=1).reindex(averages.index).to_numpy()
-    widths = np.sqrt(variance + atoms.var(axis=1))
-    equal_weights = np.full(atoms.shape[1], 1 / atoms.shape[1])
-    numbers = {
-        key: Mixture(centres, equal_weights, width)
-        for key, centres, width in zip(averages.index, atoms, widths, strict=True)
-        if np.isfinite(centres).all() and np.isfinite(width)
+    centres = pd.concat(list(map(_averages, completions)), axis=1).reindex(averages.index).to_numpy()
+    widths = np.sqrt(variance + centres.var(axis=1))
+    equal_weights = np.full(centres.shape[1], 1 / centres.shape[1])
+    predictions = {
+        key: Mixture(row_centres, equal_weights, width)
+        for key, row_centres, width in zip(averages.index, centres, widths, strict=True)
+        if np.isfinite(row_centres).all() and np.isfinite(width)
     }
     result = {}
-    for key, prediction in numbers.items():
+    for key, prediction in predictions.items():
         table, row, quantity = key
-        other_keys = [other for other in numbers if (other[0], other[2]) == (table, quantity) and other[1] != row]
+        other_keys = [other for other in predictions if (other[0], other[2]) == (table, quantity) and other[1] != row]
         result[key] = Forecast(
-            quantity, prediction, (tuple(numbers[other] for other in other_keys if not cells.is_second_reading(*other[1:])),)
+            quantity,
+            prediction,
+            (tuple(predictions[other] for other in other_keys if not cells.is_second_reading(*other[1:])),),
         )
     return result
 

@@ -31,7 +31,7 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
 
 
 def page_data(points: pd.DataFrame) -> dict:
-    """The data that the page draws, with these keys for each block:
+    """The data that the page draws. Each block has its ``table``, ``groups`` and ``k``, and these keys:
 
     - ``points``: the configurations, each as a list of its :data:`FIELDS`, with its method as an index into ``methods``
     - ``unpriced``: number of configurations without a price, because clusters overlap or no scoring run has a result

@@ -79,8 +79,8 @@ def all_labels(n, k):
     return np.array(list(product(range(k), repeat=n)))
 
 
-def lowest_cost(costs, is_allowed):
-    """The lowest cost of the labels for which ``is_allowed`` is true, found by trying every assignment."""
+def least_cost_of_all(costs, is_allowed):
+    """The least cost of all labels for which ``is_allowed`` is true, found by trying every assignment."""
     labels = all_labels(*costs.shape)
     totals = cost_of(costs, labels)
     return next(totals[row] for row in np.argsort(totals) if is_allowed(labels[row]))

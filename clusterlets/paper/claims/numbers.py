@@ -25,7 +25,8 @@ class Numbers:
     def from_paper(cls) -> "Numbers":
         """The printed numbers. The paper's FRAC is FRAC (nearest).
 
-        The quantity s of table 5, called cohesion in our copy of the table, is renamed to s, because its meaning is ambiguous.
+        Our copy of table 5 calls the quantity s cohesion, as its caption does. It is called s here, because equation 1 calls it
+        the silhouette.
         """
         paper_tables = {}
         for name in reported.TABLES:
@@ -50,7 +51,10 @@ class Numbers:
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
     def selected_runs(self, rule: str) -> pd.DataFrame:
-        """The run that a rule selects on each dataset. The name of a method is the rule that selects its runs in table 4."""
+        """The run that a rule selects on each dataset.
+
+        A rule may also be the name of a method. It then selects that method's rows of table 4.
+        """
         if rule in _RULES_WITHOUT_TABLE:
             condition, by = _RULES_WITHOUT_TABLE[rule]
             candidates = selection.seeds_of_paper(self.ok_runs).query(condition)

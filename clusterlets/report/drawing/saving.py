@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from clusterlets.errors import ClusterletsError
 from clusterlets.storage import write_bytes
 
-# None leaves out an entry that would differ between runs or versions: dates, and the name of Matplotlib.
+# None leaves out entries that would differ between runs or versions: the date, and Matplotlib's version.
 _METADATA: dict[str, dict] = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
 
 

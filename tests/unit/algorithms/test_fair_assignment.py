@@ -6,7 +6,7 @@ from math import ceil
 
 import numpy as np
 import pytest
-from fair_tables import cost_of, counts_of, is_fair, lowest_cost, squared_distances, table
+from fair_tables import cost_of, counts_of, is_fair, least_cost_of_all, squared_distances, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +40,7 @@ def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
         assert is_fair(result.labels, groups, k, delta)
         assert result.cost == pytest.approx(cost_of(costs, result.labels))
         assert result.gap == pytest.approx(result.cost / result.bound - 1)
-        least_cost = lowest_cost(costs, partial(is_fair, groups=groups, k=k, delta=delta))
+        least_cost = least_cost_of_all(costs, partial(is_fair, groups=groups, k=k, delta=delta))
         assert_between_bound_and_cost(least_cost, result)
 
 
@@ -61,7 +61,7 @@ def test_the_balance_is_kept_and_the_least_cost_lies_between_bound_and_cost(seed
         assert counts.any(axis=0).all()
         assert (counts >= np.floor(balance / (1 + balance) * counts.sum(axis=0) + 1e-9)).all()
         if is_balanced(result.labels, groups, k, balance):
-            least_cost = lowest_cost(costs, partial(is_balanced, groups=groups, k=k, balance=balance))
+            least_cost = least_cost_of_all(costs, partial(is_balanced, groups=groups, k=k, balance=balance))
             assert_between_bound_and_cost(least_cost, result)
 
 

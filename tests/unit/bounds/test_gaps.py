@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fair_tables import cost_of, counts_of, lowest_cost, squared_distances
+from fair_tables import cost_of, counts_of, least_cost_of_all, squared_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +36,7 @@ def test_labels_that_are_as_fair_as_the_given_ones_never_cost_less_than_the_boun
     gap = assignment_gap(X, groups, labels, centres)
     costs = squared_distances(X, centres)
     largest_delta = delta_min_of(labels, groups, k) + 1e-12
-    least_cost = lowest_cost(costs, lambda candidate: delta_min_of(candidate, groups, k) <= largest_delta)
+    least_cost = least_cost_of_all(costs, lambda candidate: delta_min_of(candidate, groups, k) <= largest_delta)
     cost = cost_of(costs, labels)
     assert gap >= 0 and cost / (1 + gap) <= least_cost * (1 + 1e-9) + 1e-12
     assert gap >= cost / least_cost - 1 - 1e-9

@@ -98,7 +98,7 @@ MALFORMED = {
 }
 MALFORMED_BYTES = {
     "nothing": b"",
-    "no JSON": b"{",
+    "not JSON": b"{",
     "a number of 5,000 digits": json.dumps(EMPTY).replace("{}", '{"k": %s}' % ("9" * 5000), 1).encode(),
     "100,000 brackets": b"[" * 100_000,
 }
@@ -121,7 +121,7 @@ def test_a_malformed_manifest_is_reported_in_one_line(content, command, results,
 
 
 @pytest.mark.parametrize("folder", ["results/runs.csv", "nowhere"])
-def test_without_a_manifest_nothing_is_checked(results, capsys, folder):
+def test_a_missing_manifest_is_an_error(results, capsys, folder):
     status, output = verify(capsys, "--results", folder)
     assert status == 1 and output.startswith(f"clusterlets verify: There is no {folder}/manifest.json. A finished run")
 
@@ -131,7 +131,7 @@ def replace_letter(folder):
 
 
 @pytest.mark.parametrize(
-    ("change", "named", "to_remove"),
+    ("change", "expected_text", "to_remove"),
     [
         (replace_letter, f"wrote\n  results/{CELL}\n\n", f"results/{CELL} results/runs.csv"),
         (
@@ -158,16 +158,16 @@ def replace_letter(folder):
         "a cell in the place of another",
         "a whole cell of another run",
         "a statistic",
-        "no figure",
-        "no cell",
-        "no cell and no table of runs",
+        "a missing figure",
+        "a missing cell",
+        "a missing cell and a missing table of runs",
     ],
 )
-def test_changed_and_missing_files_are_named_with_advice_on_what_to_remove(results, capsys, change, named, to_remove):
+def test_changed_and_missing_files_are_named_with_advice_on_what_to_remove(results, capsys, change, expected_text, to_remove):
     change(results)
     before = sorted(results.rglob("*"))
     status, output = verify(capsys)
-    assert status == 1 and named in output and "EXCLUDE" in output and sorted(results.rglob("*")) == before
+    assert status == 1 and expected_text in output and "EXCLUDE" in output and sorted(results.rglob("*")) == before
     assert f"  rm {to_remove}\n" in output if to_remove else " rm " not in output
 
 

@@ -22,7 +22,7 @@ def cell(compared_cells: pd.DataFrame, table: str, row: str, quantity: str) -> p
 
 
 def is_selected_by(compared_cells: pd.DataFrame, entry: dict) -> pd.Series:
-    """For each compared cell, whether the entry selects it."""
+    """For each compared cell, whether this entry of ``explanations.yaml`` or ``not_comparable.yaml`` applies to it."""
     required = {column: values if isinstance(values, list) else [values] for column, values in entry["cells"].items()}
     return compared_cells[list(required)].isin(required).all(axis=1)
 
