@@ -113,21 +113,21 @@ class SavedClustering:
 
     def _encode_groups(self, sensitive_features, n: int) -> tuple[np.ndarray, list[tuple]]:
         """The group codes (n,) of new rows, and all groups: those of the fit, and after them unknown ones."""
-        codes, classes = encode(self._sort_columns_as_in_fit(sensitive_features), n)
+        codes, classes = encode(self._select_columns_of_fit(sensitive_features), n)
         values_of_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
         if values_of_groups and len(values_of_groups[0]) != len(self.sensitive_names):
             raise InvalidInput(
                 f"sensitive_features has {len(values_of_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
             )
-        new_groups = [self._match_values_of_fit(values) for values in values_of_groups]
-        unknown_groups = list(dict.fromkeys(values for values in new_groups if values not in self.groups))
+        groups_of_new_rows = [self._match_values_of_fit(values) for values in values_of_groups]
+        unknown_groups = list(dict.fromkeys(values for values in groups_of_new_rows if values not in self.groups))
         if unknown_groups:
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
             warnings.warn(
                 f"groups that the fit did not have: {names}; check the spelling, and the order of the columns", stacklevel=3
             )
         groups = [*self.groups, *unknown_groups]
-        return np.array([groups.index(values) for values in new_groups])[codes], groups
+        return np.array([groups.index(values) for values in groups_of_new_rows])[codes], groups
 
     def _match_values_of_fit(self, values: tuple) -> tuple:
         """Replace each value by the fit's value that has the same text: a file may give numbers and booleans as text."""
@@ -135,8 +135,8 @@ class SavedClustering:
         pairs = zip(values, values_by_text, strict=True)
         return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
 
-    def _sort_columns_as_in_fit(self, sensitive_features):
-        """Bring a DataFrame's columns into the order of the fit, by their names. Other inputs stay as they are."""
+    def _select_columns_of_fit(self, sensitive_features):
+        """Select the fit's columns of a DataFrame by their names, in the order of the fit. Other inputs stay as they are."""
         names = [str(name) for name in self.sensitive_names]
         if not hasattr(sensitive_features, "iloc") or not hasattr(sensitive_features, "columns"):
             return sensitive_features

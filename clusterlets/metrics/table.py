@@ -30,7 +30,8 @@ PAPER_SCORES = (
         function=lambda pieces: len(pieces.membership),
         unit="count",
         range=(1, inf),
-        meaning='number of clusters in the result: "Size" in the paper. One cluster is perfectly fair and says nothing',
+        meaning='number of clusters in the result: "Size" in the paper. A single cluster is always perfectly fair, so its '
+        "fairness means nothing",
     ),
     Score(
         "deviation_mean",
@@ -137,9 +138,9 @@ PAPER_SCORES = (
         function=lambda inputs: price_of_fairness(inputs.cost, inputs.n_clusters, inputs.reference),
         range=(0, inf),
         better="lower",
-        meaning="kmeans_cost divided by the least cost of plain k-means with as many clusters, over 50 starts with fixed seeds "
-        f"(10 above 100,000 rows); no other run changes it; {BELOW_ONE}. Between configured k, the log cost is interpolated "
-        "over log k",
+        meaning="kmeans_cost divided by the least cost of plain k-means with the same number of clusters, over 50 starts with "
+        f"fixed seeds (10 above 100,000 rows); no other run changes it; {BELOW_ONE}. For k between the configured values, the "
+        "log of the least cost is interpolated linearly in log k",
         undefined="for overlapping clusters, and for numbers of clusters outside those of plain k-means",
     ),
 )
@@ -153,8 +154,9 @@ FURTHER_SCORES = (
         unit=_SHARE_DIFFERENCE,
         range=(0, 1),
         better="lower",
-        meaning="largest deviation of a cluster in any sensitive column, each by its own values; deviation_max if there is one "
-        "column; with several, deviation_max is over their combinations. The leaderboard's limits apply to this score",
+        meaning="largest deviation of a cluster, measured in each sensitive column separately. Equals deviation_max if there "
+        "is one column; with several, the groups of deviation_max are the combinations of their values. The leaderboard's "
+        "limits apply to this score",
     ),
     Score(
         "delta_min",
@@ -174,7 +176,7 @@ FURTHER_SCORES = (
         unit="instances",
         range=(0, inf),
         better="lower",
-        meaning="how far the worst count of a group in a cluster is outside the bounds in delta_min with delta = 0, "
+        meaning="largest difference between a group's count in a cluster and the count that its share in the dataset implies, "
         "rounded up; at most 1 if all clusters keep the dataset's shares up to whole instances",
         source=_BERA_ET_AL,
     ),
@@ -185,8 +187,8 @@ FURTHER_SCORES = (
         unit=_SHARE_DIFFERENCE,
         range=(0, 1),
         better="lower",
-        meaning="mean of |p - r| over the groups and over the clusters, weighted by cluster size; always absolute, whatever "
-        "kind of deviation is configured",
+        meaning="mean, over the groups and over the clusters, of the absolute difference between a group's share in the "
+        "cluster and in the dataset, weighted by cluster size; always absolute, whatever kind of deviation is configured",
         source="Abraham, Deepak and Sundaram 2020",
     ),
     Score(
@@ -197,8 +199,8 @@ FURTHER_SCORES = (
         range=(0, inf),
         better="lower",
         meaning="sum over clusters of the Kullback-Leibler divergence of the dataset's shares from the cluster's, sum of "
-        "r log(r / p): infinite if a cluster lacks a group. It grows with the number of clusters, and its direction is the "
-        "reverse of the deviation kl",
+        "r log(r / p), where p is the group's share in the cluster and r its share in the dataset: infinite if a cluster lacks "
+        "a group. It grows with the number of clusters, and its direction is the reverse of the deviation kl",
         source="Ziko, Yuan, Granger and Ben Ayed 2021",
     ),
     *instances.SCORES,

@@ -18,20 +18,21 @@ LIBRARIES = (*libraries.MODULES, "snakemake")
 
 def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
     """The version of Python, and the installed version (or None) and the locked version of each library."""
-    pins, available_versions = locked_versions(lock, names), installed(names)
-    versions = {name: {"installed": available_versions.get(name), "locked": pin} for name, pin in pins.items()}
+    pins, installed_versions = locked_versions(lock, names), installed(names)
+    versions = {name: {"installed": installed_versions.get(name), "locked": pin} for name, pin in pins.items()}
     return {"python": f"{platform.python_implementation()} {platform.python_version()}", "libraries": versions}
 
 
 def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
-    """The version of each available library. For a loaded library, it is what the library reports."""
+    """The version of each installed library. For a loaded library, it is what the library reports."""
     versions = {name: libraries.loaded().get(name) or _installed_version(name) for name in names}
     return {name: version for name, version in versions.items() if version}
 
 
 def check_libraries() -> None:
     """Raise ClusterletsError if a library's version is not the locked one."""
-    python = shutil.which("python")  # runs the jobs; it is not checked if it belongs to another environment
+    # This python runs the jobs. If it belongs to another environment, the libraries there cannot be checked from here.
+    python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
         libraries.check_versions(installed())
 
@@ -81,7 +82,7 @@ def processor() -> dict[str, str | None]:
     A value is None if the library is missing or does not report it. Environment variables may change the selection.
     """
     return {
-        "processor": _processor(),
+        "processor": _processor_name(),
         "architecture": platform.machine(),
         "numpy_simd": _numpy_simd(),
         "numba_cpu": os.environ.get("NUMBA_CPU_NAME") or _numba_cpu(),
@@ -89,7 +90,7 @@ def processor() -> dict[str, str | None]:
     }
 
 
-def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+def _processor_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """The processor's model name; on ARM with Linux, the numbers of vendor and part."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     model_name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)

@@ -17,7 +17,7 @@ from clusterlets.metrics.table import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# The module of each distribution whose name differs from that of its module.
+# Import names of the distributions that are imported under another name.
 MODULES = {"pyyaml": "yaml", "scikit-posthocs": "scikit_posthocs", "scikit-learn": "sklearn"}
 
 
@@ -106,7 +106,7 @@ def test_every_fitted_attribute_is_described(estimator):
 
 def test_every_score_of_a_report_is_described():
     report = fairness_report([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1], list("abab"))
-    # The docstring describes silhouette_of_groups, which is a dict and so not in the table of scores.
+    # silhouette_of_groups is a dict and so not in the table of scores; the docstring of fairness_report describes it.
     assert set(report) <= {*(score.name for score in SCORES), "silhouette_of_groups"}
 
 

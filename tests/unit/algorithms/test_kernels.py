@@ -19,7 +19,7 @@ from clusterlets.algorithms.kernels import (
     tiles_of,
 )
 
-# Numbers of rows that fill the last block or tile, leave it with one row, or leave it with a few.
+# Numbers of rows that fill the last block (of ROWS) or the last tile (of LANES), leave it with one row, or leave it with a few.
 SIZES = [1, 2, ROWS, ROWS + 1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3]
 NUMBERS_OF_FEATURES = [1, 2, 3, 5]
 
@@ -94,8 +94,8 @@ def test_the_largest_distance_of_rows_in_descending_order_of_radius_is_found(n, 
         assert largest == plain_squared_distances(rows, rows).max()
 
 
-def test_the_largest_distance_may_be_in_the_two_innermost_blocks():
-    """Equal radii rule out no pair, so the farthest pair may lie anywhere."""
+def test_the_largest_distance_is_found_if_all_radii_are_equal():
+    """Equal radii rule out no pair, so any pair may be the farthest."""
     for seed in range(10):
         angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, LANES + ROWS + 1)
         for radius in (0.1, 1, 3):
@@ -111,33 +111,33 @@ def test_the_zeros_that_fill_the_last_tile_do_not_count_as_rows():
 
 
 @pytest.mark.parametrize(("n", "k"), list(product(SIZES, [1, 2, 3, ROWS, ROWS + 1, 2 * ROWS + 3])))
-def test_assign_gives_the_nearest_centres_and_their_distances(n, k):
+def test_assign_gives_the_nearest_centres_and_the_squared_distances_to_them(n, k):
     rows, tiles = rows_and_tiles(n, 3)
     centres = np.random.default_rng(1).normal(size=(k, 3))
-    labels, distances = np.full(n, -1), np.full(n, -1.0)
-    assign(tiles, centres, labels, distances)
+    labels, squares = np.full(n, -1), np.full(n, -1.0)
+    assign(tiles, centres, labels, squares)
     expected = plain_squared_distances(rows, centres)
-    assert np.array_equal(labels, expected.argmin(axis=1)) and np.array_equal(distances, expected.min(axis=1))
+    assert np.array_equal(labels, expected.argmin(axis=1)) and np.array_equal(squares, expected.min(axis=1))
 
 
 def test_ties_between_equal_centres_go_to_the_first():
     rows, tiles = rows_and_tiles(LANES + 5, 2)
     centres = np.repeat(np.random.default_rng(1).normal(size=(3, 2)), 2, axis=0)
-    labels, distances = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
-    assign(tiles, centres, labels, distances)
+    labels, squares = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
+    assign(tiles, centres, labels, squares)
     assert set(labels) == {0, 2, 4}
 
 
 @pytest.mark.parametrize(("n", "n_candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
-def test_a_candidate_gets_the_distances_that_rows_have_with_it_as_a_centre_and_their_sum(n, n_candidates):
+def test_a_candidate_gets_the_squared_distances_after_adding_it_and_their_sum(n, n_candidates):
     rows, tiles = rows_and_tiles(n, 3)
-    distances = np.random.default_rng(1).exponential(size=n)
+    nearest_squares = np.random.default_rng(1).exponential(size=n)
     centres = np.random.default_rng(2).normal(size=(n_candidates, 3))
-    new_distances, totals = np.full((n_candidates, n), -1.0), np.full(n_candidates, -1.0)
-    candidate_distances(tiles, centres, distances, new_distances, totals)
-    assert np.array_equal(new_distances, np.minimum(distances, plain_squared_distances(centres, rows)))
-    # The kernel first adds the distances in each lane, and then the sums of the lanes.
-    for row, total in zip(new_distances, totals):
+    new_squares, totals = np.full((n_candidates, n), -1.0), np.full(n_candidates, -1.0)
+    candidate_distances(tiles, centres, nearest_squares, new_squares, totals)
+    assert np.array_equal(new_squares, np.minimum(nearest_squares, plain_squared_distances(centres, rows)))
+    # The kernel first adds the squares in each lane, and then the sums of the lanes.
+    for row, total in zip(new_squares, totals):
         lane_sums = [0.0] * LANES
         for index, value in enumerate(row.tolist()):
             lane_sums[index % LANES] += value

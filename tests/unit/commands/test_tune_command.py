@@ -105,7 +105,10 @@ def ctrl_c_interrupts():
 
 @pytest.mark.parametrize(("signum", "is_ignored"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, ctrl_c_interrupts, signum, is_ignored):
-    """Python ignores exceptions in destructors. If the interruption is ignored there, tuning stops after one more fit."""
+    """``is_ignored`` simulates a signal that arrives in a destructor, where Python drops the exception.
+
+    Tuning then stops after one more fit.
+    """
 
     def interrupt(self, done, total, description):
         if done == 6:
@@ -119,6 +122,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, ct
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert status == 128 + signum and "interrupted" in error and "This command repeats the run" in output
     front = pd.read_csv("front.csv")
+    # Few fits are finished; more configurations than that are marked as interrupted.
     assert front["runs"].sum() == 6 + is_ignored < (front["note"] == "interrupted").sum() and Path("front.png").exists()
 
 

@@ -187,7 +187,7 @@ def test_the_name_of_the_processor_comes_from_cpuinfo_or_else_from_python(tmp_pa
     cpuinfo = tmp_path / "cpuinfo"
     if text is not None:
         cpuinfo.write_text(text)
-    assert environment._processor(cpuinfo) == name
+    assert environment._processor_name(cpuinfo) == name
 
 
 def test_the_kernels_that_libraries_choose_follow_the_environment_variables():

@@ -184,9 +184,9 @@ def test_the_matchers_are_compared_at_the_same_settings(runs):
 
 
 def test_bars_are_the_shares_in_clusters_and_lines_the_shares_in_datasets(runs):
-    lines = synthetic_clusterings(runs)["composition"]
-    axes = axes_titled(composition.draw(runs, lines), "pima")
-    pima = lines[lines["dataset"] == "pima"]
+    table = synthetic_clusterings(runs)["composition"]
+    axes = axes_titled(composition.draw(runs, table), "pima")
+    pima = table[table["dataset"] == "pima"]
     assert set(pima["method"]) == set(selection.METHODS)
     assert Counter(round(bar.get_height(), 9) for bar in axes.patches) == Counter(round(share, 9) for share in pima["share"])
     tops = {round(bar.get_y() + bar.get_height(), 9) for container in axes.containers[1::2] for bar in container}
@@ -198,12 +198,12 @@ def test_bars_are_the_shares_in_clusters_and_lines_the_shares_in_datasets(runs):
     assert [text.split("\n")[0].split(",")[0] for text in labels] == list(selection.METHODS)
 
 
-def test_many_groups_are_counted_and_a_panel_without_a_run_says_so(runs):
-    lines = synthetic_clusterings(runs)["composition"]
-    figure = composition.draw(runs, lines[lines["dataset"] != "pima"])
+def test_too_many_groups_are_replaced_by_their_number_and_a_panel_without_a_run_says_so(runs):
+    table = synthetic_clusterings(runs)["composition"]
+    figure = composition.draw(runs, table[table["dataset"] != "pima"])
     assert "no run with 3 clusters" in axes_titled(figure, "pima").texts[0].get_text() and axes_titled(figure, "credit").patches
     ten_groups = pd.concat(
-        [lines[lines["group"] == "no"].assign(group=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
+        [table[table["group"] == "no"].assign(group=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
     )
     axes = axes_titled(composition.draw(runs, ten_groups), "pima")
     assert "10 groups   " in [text.get_text() for text in axes.texts]
@@ -211,17 +211,17 @@ def test_many_groups_are_counted_and_a_panel_without_a_run_says_so(runs):
 
 
 def test_a_row_in_two_clusters_has_a_second_mark_inside_its_mark(runs):
-    lines = synthetic_clusterings(runs)["projection"]
-    figure = projection.draw(runs, lines)
+    table = synthetic_clusterings(runs)["projection"]
+    figure = projection.draw(runs, table)
     for matcher, name in selection.PAPER_NAMES.items():
-        matcher_lines = lines[lines["matcher"] == matcher]
+        matcher_table = table[table["matcher"] == matcher]
         (axes,) = (axes for axes in figure.axes if axes.get_title().startswith(f"{name}: "))
         positions = np.vstack([marks.get_offsets() for marks in axes.collections])
-        assert len(positions) == len(matcher_lines)
+        assert len(positions) == len(matcher_table)
         sizes = {float(marks.get_sizes()[0]) for marks in axes.collections if len(marks.get_offsets())}
-        assert len(sizes) == matcher_lines.groupby("row").size().max() == (2 if matcher == "D" else 1)
-    assert len(lines) > 5 * 60  # five matchers, each with 60 rows, of which some have a second line
-    without_c = projection.draw(runs, lines[lines["matcher"] != "C"])
+        assert len(sizes) == matcher_table.groupby("row").size().max() == (2 if matcher == "D" else 1)
+    assert len(table) > 5 * 60  # five matchers, each with 60 rows, of which some are in two clusters
+    without_c = projection.draw(runs, table[table["matcher"] != "C"])
     assert not axes_titled(without_c, "C: no valid partition").collections
 
 
@@ -255,9 +255,9 @@ def test_names_are_drawn_literally_and_cut_if_too_long(pair, runs):
         assert width <= 1.02 * 100 * WIDTH and height <= 100 * 2 * WIDTH
 
 
-def test_groups_too_many_for_the_legend_are_counted(runs):
-    lines = synthetic_clusterings(runs)["projection"]
-    many = lines.assign(group=[f"town {row % 60:02}" for row in lines["row"]])
+def test_groups_too_many_for_the_legend_are_replaced_by_their_number(runs):
+    table = synthetic_clusterings(runs)["projection"]
+    many = table.assign(group=[f"town {row % 60:02}" for row in table["row"]])
     (legend,) = (axes.get_legend() for axes in projection.draw(runs, many).axes if axes.get_legend())
     assert [text.get_text() for text in legend.get_texts()] == ["60 groups"]
 
@@ -385,14 +385,17 @@ def test_a_methods_mark_is_hollow_only_if_all_its_runs_are_limit_cases(runs):
 CONTROLS_FILE = CHECKOUT / "reference/paper/comparison_controls.csv"
 
 
-def test_the_readmes_figure_of_the_verdict_shows_the_reference(tmp_path):
+def test_the_verdict_figure_in_the_readme_matches_the_committed_numbers(tmp_path):
     write(verdict.draw(pd.read_csv(CONTROLS_FILE)), str(tmp_path / "verdict.png"), dpi=200)
     image, committed_image = (plt.imread(path) for path in (tmp_path / "verdict.png", CHECKOUT / "docs/figures/verdict.png"))
     assert image.shape == committed_image.shape and np.abs(image - committed_image).mean() < 0.005
 
 
 def test_the_figure_of_the_verdict_shows_only_tables_that_can_be_compared():
-    """If the runs have few datasets, tables 1 and 5, which hold averages, are compared only with copies of the paper."""
+    """Tables 1 and 5 hold averages over datasets.
+
+    With few datasets they cannot be compared with the paper's values, so the figure leaves them out.
+    """
     counts = pd.read_csv(CONTROLS_FILE)
     averages = (counts["source"] == "the paper") & counts["table"].str.match("table[15]")
     (axes,) = verdict.draw(counts[~averages]).axes
