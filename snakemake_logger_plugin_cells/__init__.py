@@ -1,8 +1,8 @@
 """Show one line of progress during a run, each failed job with its log, and a summary at the end.
 
 Snakemake finds this package by its name, and the default profile selects it (``logger: cells``). It replaces Snakemake's
-messages about the start and end of jobs. In a dry run, or with ``--verbose``, ``--printshellcmds``, ``--debug-dag`` or
-``--quiet progress``, it passes all messages on. Snakemake's log file is always complete.
+messages about the start and end of jobs, but not in a dry run, or with ``--verbose``, ``--printshellcmds``, ``--debug-dag``
+or ``--quiet progress``. Snakemake's log file is always complete.
 """
 
 import io
@@ -119,10 +119,9 @@ class LogHandler(LogHandlerBase):
     def close(self) -> None:
         """Show the summary."""
         with self.lock:
-            if not self._stop.is_set():
-                self._stop.set()
-                if self._progress.planned:
-                    self._write(self._progress.summary(time.time()) + "\n")
+            if not self._stop.is_set() and self._progress.planned:
+                self._write(self._progress.summary(time.time()) + "\n")
+            self._stop.set()
         super().close()
 
 
@@ -131,13 +130,10 @@ class Progress:
 
     def __init__(self):
         self.planned = Counter()  # number of jobs, by rule
-        self.slots = 1  # jobs at a time
-        self.began = 0.0  # seconds since the epoch
+        self.slots, self.began = 1, 0.0  # jobs at a time; the start, in seconds since the epoch
         self.expected = {}  # expected seconds of a job, by rule and then by dataset
-        self.running, self.failed = {}, {}  # jobs, by id
-        self.n_done = 0
-        self._n_started = Counter()  # by rule
-        self._expected_of_started = Counter()  # sum of expected seconds, by rule
+        self.running, self.failed, self.n_done = {}, {}, 0  # jobs, by id; the number of finished jobs
+        self._n_started, self._expected_of_started = Counter(), Counter()  # by rule: jobs, and their expected seconds
 
     def start(self, job: Any) -> None:
         """Record that a job has started, or has started again after a failure."""
@@ -147,12 +143,9 @@ class Progress:
         self.running[job.jobid] = job
 
     def seconds_left(self, now: float) -> float:
-        """Expected seconds until every job is done, if none fails and the pace stays the same.
-
-        A running job that is late is assumed to need another tenth of its expected seconds.
-        """
+        """Expected seconds until every job is done, if none fails and the pace stays the same."""
         running = [(self._expected_seconds(job), now - job.created) for job in self.running.values()]
-        left_of_running = sum(max(expected - elapsed, expected / 10) for expected, elapsed in running)
+        left_of_running = sum(max(expected - elapsed, expected / 10) for expected, elapsed in running)  # at least a tenth
         seconds_done = sum(self._expected_of_started.values()) - left_of_running
         pace = (_PRIOR_SECONDS * min(self.slots, self.planned.total()) + seconds_done) / (_PRIOR_SECONDS + now - self.began)
         return (left_of_running + sum(map(self._expected_of_waiting, self.planned))) / pace
@@ -165,9 +158,7 @@ class Progress:
         # Assume equally many jobs for each dataset. If the started jobs refute this, use their mean.
         expected = (self.expected.get(rule) or _DEFAULT_SECONDS).values()
         started, n_started = self._expected_of_started[rule], self._n_started[rule]
-        n_waiting = self.planned[rule] - n_started
-        estimate = self.planned[rule] * sum(expected) / len(expected) - started
-        # 1 % is allowed for rounding.
+        n_waiting, estimate = self.planned[rule] - n_started, self.planned[rule] * sum(expected) / len(expected) - started
         is_possible = 0.99 * n_waiting * min(expected) <= estimate <= 1.01 * n_waiting * max(expected)
         return estimate if is_possible or not n_started else n_waiting * started / n_started
 
@@ -188,8 +179,8 @@ class Progress:
             return f"Done: {count}"
         lines = [f"  failed: {_job_name(job)}, log {', '.join(job.log or ['none'])}" for job in self.failed.values()]
         lines += [f"  cut short: {_job_name(job)}" for job in self.running.values()]
-        remedy = "To continue, run the same command again: what is done is not repeated."
-        return "\n".join([f"Not complete: {count}", *lines, remedy])
+        lines.append("To continue, run the same command again: what is done is not repeated.")
+        return "\n".join([f"Not complete: {count}", *lines])
 
 
 def _job_name(job: Any) -> str:
