@@ -66,6 +66,7 @@ def test_old_and_new_rows_together_keep_the_guarantee(name):
         labels = model.assign(X[N:], sensitive_features=SEX[N:])
     assert all_clusters_keep_guarantee(name, np.concatenate([model.labels_, labels]), SEX)
     assert (labels == model.predict(X[N:])).mean() > 0.3
+    assert not np.array_equal(model.assign(X[N:][::-1], sensitive_features=SEX[N:][::-1]), labels)
 
 
 @pytest.mark.parametrize("name", ["fair-limit", "shares"])

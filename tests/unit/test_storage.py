@@ -379,9 +379,10 @@ def test_writing_to_the_file_of_standard_output_keeps_what_the_program_prints(tm
     assert stdout_link.is_symlink()
 
 
-def test_writing_to_standard_output_that_is_a_pipe_keeps_what_the_program_prints(tmp_path, stdout_link):
-    output = subprocess.check_output([sys.executable, "-c", PRINTING_PROGRAM, "stdout"], cwd=tmp_path, text=True)
-    assert output == "before\ncontent\nafter\n"
+@pytest.mark.parametrize(("name", "printed"), [("stdout", "before\ncontent\nafter\n"), ("output.txt", "before\nafter\n")])
+def test_writing_while_standard_output_is_a_pipe_keeps_what_the_program_prints(tmp_path, stdout_link, name, printed):
+    assert subprocess.check_output([sys.executable, "-c", PRINTING_PROGRAM, name], cwd=tmp_path, text=True) == printed
+    assert name == "stdout" or (tmp_path / name).read_text() == "content\n"
     assert stdout_link.is_symlink()
 
 
