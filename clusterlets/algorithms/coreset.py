@@ -12,7 +12,7 @@ import numpy as np
 
 from clusterlets.algorithms.fair_assignment import bounds_and_slack, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
-from clusterlets.algorithms.geometry import distances_to_centres
+from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 
@@ -46,7 +46,7 @@ def coreset_clustering(
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
     bounds, slack = bounds_and_slack(groups, delta, None, max_deviation)
     centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
-    costs = distances_to_centres(X, centres, n_clusters)
+    costs = squared_distances_to_centres(X, centres, n_clusters)
     assignment = fair_assignment(
         costs, groups, delta, multipliers, min_cluster_size=min_cluster_size, max_deviation=max_deviation
     )
@@ -83,7 +83,7 @@ def sample_coreset(
         members = np.flatnonzero(groups == group)
         group_rows = np.ascontiguousarray(X[members])
         centres = group_rows[kmeans_plus_plus(group_rows, n_clusters, random_state)]
-        costs = distances_to_centres(group_rows, centres, len(centres))
+        costs = squared_distances_to_centres(group_rows, centres, len(centres))
         nearest = costs.argmin(axis=1)
         squared_distances = costs[np.arange(group_size), nearest]
         ring_ends = (squared_distances.mean() or 1.0) * 2.0**_RING_EXPONENTS

@@ -16,7 +16,7 @@ import numpy as np
 from clusterlets.algorithms.coreset import sample_coreset
 from clusterlets.algorithms.fair_assignment import bounds_and_slack, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
-from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
+from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed first
@@ -83,7 +83,7 @@ def fair_flow(
     best, n_iter, n_idle = None, 0, 0
     while n_iter < max_iter and n_idle < _PATIENCE:
         n_iter += 1
-        costs = distances_to_centres(X, centres, n_clusters)
+        costs = squared_distances_to_centres(X, centres, n_clusters)
         assignment = fair_assignment(costs, groups, delta, multipliers, balance, min_cluster_size, max_deviation)
         multipliers = assignment.multipliers
         centres, inertias = moments_by_label(X, assignment.labels, n_clusters)

@@ -22,7 +22,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.fair_dual import FairDual, fractional_means, solve_sparse_dual
 from clusterlets.algorithms.fair_flow import FairKMeansResult, draw_sample
-from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
+from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts, rounded_to
 from clusterlets.algorithms.limits import Limit, limit_rows, products, violation_units
@@ -158,7 +158,7 @@ class _Search:
         """Labels of the cheapest fractional assignment, rounded to whole instances without regard to the limits."""
         centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
         start = self._run_rounds(centres, None, _TRIAL_ROUNDS)
-        costs = distances_to_centres(self._X, start.centres, self._k)
+        costs = squared_distances_to_centres(self._X, start.centres, self._k)
         dual = self._solve_table_dual(costs, start.multipliers, _COLD_START_TABLE)
         return transport_groups(costs, self._groups, rounded_to(dual.counts, self._totals), dual.prices)
 
@@ -184,7 +184,7 @@ class _Search:
         """Run rounds with a fractional assignment until one lowers the bound by less than a thousandth."""
         last_bound = np.inf
         for _ in range(max_rounds):
-            costs = distances_to_centres(self._sample, centres, self._k)
+            costs = squared_distances_to_centres(self._sample, centres, self._k)
             temperatures, tolerance = _COLD_START if multipliers is None else _WARM_START, _SAMPLE_TOLERANCE * len(self._X)
             dual = self._solve_dual(costs, self._sample_weights, self._sample_groups, multipliers, temperatures, tolerance)
             multipliers = dual.multipliers
@@ -200,7 +200,7 @@ class _Search:
         for trial in range(_MAX_SWAPS * self._n_init):
             if monotonic() > self._deadline or failures == min(_MAX_FAILURES * self._n_init, k):
                 break
-            costs = distances_to_centres(self._sample, current.centres, k)
+            costs = squared_distances_to_centres(self._sample, current.centres, k)
             two_smallest = np.partition(costs, 1, axis=1)
             nearest = costs.argmin(axis=1)
             removal_costs = np.bincount(nearest, self._sample_weights * (two_smallest[:, 1] - two_smallest[:, 0]), minlength=k)
@@ -255,7 +255,7 @@ class _Search:
 
         The gap is (cost - bound) / bound, where the bound holds for every fractional assignment.
         """
-        costs, n = distances_to_centres(self._X, centres, self._k), len(self._X)
+        costs, n = squared_distances_to_centres(self._X, centres, self._k), len(self._X)
         for start in (None,) if multipliers is None else (multipliers, None):
             is_warm = start is not None
             dual = self._solve_table_dual(costs, start, _WARM_START_TABLE if is_warm else _COLD_START_TABLE)

@@ -156,7 +156,7 @@ def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = Non
 
     Every cluster must hold at least ``floor(tau * n_a)`` rows of each group a that has old rows, where n_a counts old and new
     rows. ``composition`` (K, k) counts the old rows of each group in each cluster, and ``new_totals`` (K,) the new rows of each
-    group. Returns the pair of arrays that :func:`clusterlets.algorithms.limits.assignment_rows` describes.
+    group. Returns the pair of arrays that :func:`clusterlets.algorithms.limits.assignment_limits` describes.
     """
     k, old_totals = composition.shape[1], composition.sum(axis=1)
     taus = iter(_taus(tau, k, len(old_totals)))  # a sequence has values only for groups with old rows

@@ -8,7 +8,7 @@ from operator import itemgetter
 import numpy as np
 
 from clusterlets.algorithms.fair_dual import TEMPERATURES, fractional_assignment, share_rows, solve_dual
-from clusterlets.algorithms.geometry import distances_to_centres
+from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 _N_TRIAL_ROUNDS = 5  # rounds of each start before the starts are compared
@@ -63,7 +63,7 @@ def fractional_lloyd(
         X, weights, groups = table
         last_bound = np.inf
         for _ in range(max_rounds):
-            costs = distances_to_centres(X, centres, n_clusters)
+            costs = squared_distances_to_centres(X, centres, n_clusters)
             dual = solve_dual(costs, weights, groups, len(bounds[0]), constraints, slack, multipliers, _LAST_TEMPERATURE)
             multipliers = dual.multipliers
             centres = _means(X, fractional_assignment(costs, groups, dual) * weights[:, None])

@@ -169,7 +169,7 @@ def _largest_distance(rows: np.ndarray, radii: np.ndarray) -> float:
     return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii)))
 
 
-def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
+def squared_distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
     """Squared distances (n, n_clusters) of rows (n, d) to centres (k, d), each summed feature by feature.
 
     If there are fewer centres than clusters, because few rows are distinct, the first centre stands in for the missing ones.

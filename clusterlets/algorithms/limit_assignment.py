@@ -27,7 +27,7 @@ def assign_new(
     composition : int array (K, k)
         Number of old instances of each group in each cluster.
     rows, slack : int arrays (R, K), (R, k)
-        The limits, from :func:`clusterlets.algorithms.limits.assignment_rows`: ``rows @ counts`` may be at most ``slack`` for
+        The limits, from :func:`clusterlets.algorithms.limits.assignment_limits`: ``rows @ counts`` may be at most ``slack`` for
         the counts (K, k) of the new instances. The limits are relaxed step by step if no labels within them are found.
 
     Notes

@@ -150,7 +150,7 @@ def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndar
     return largest
 
 
-def assignment_rows(
+def assignment_limits(
     limits: Sequence[Limit], levels: np.ndarray, composition: np.ndarray, new_totals: np.ndarray, whole: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows (R, K) and slack (R, k): old and new instances together keep the limits if ``rows @ counts <= slack``.
@@ -166,7 +166,7 @@ def assignment_rows(
     return rows, slack
 
 
-def rows_within_shares(
+def fair_assignment_limits(
     composition: np.ndarray,
     new_totals: np.ndarray,
     delta: float = 0.0,
@@ -179,7 +179,7 @@ def rows_within_shares(
     The bounds are given by ``balance``, by ``max_deviation`` around the groups' shares of the old instances, or else by
     ``delta`` around these shares. A count may miss a bound by less than one instance. Groups without old instances are not
     bounded. Other parameters of a fit are ignored. ``composition``, ``new_totals`` and the result are as in
-    :func:`assignment_rows`.
+    :func:`assignment_limits`.
     """
     old_totals = composition.sum(axis=1).tolist()
     shares = [Fraction(total, sum(old_totals)) for total in old_totals]
@@ -194,7 +194,7 @@ def rows_within_shares(
         bounds = [(share * (1 - exact_fraction(delta)), min(one, share / (1 - exact_fraction(delta)))) for share in shares]
     old_bounds = {group: bounds[group] for group, total in enumerate(old_totals) if total}
     levels = np.arange(len(old_totals))[:, None]
-    return assignment_rows(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)
+    return assignment_limits(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)
 
 
 def violation_units(rows: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.elementary import exp, log
-from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
+from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import NoClusteringError
@@ -182,7 +182,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
 
 def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
     """Squared distances (n, k) in units of ``unit``, or of their mean if ``unit`` is 0."""
-    costs = distances_to_centres(X, centres, len(centres))
+    costs = squared_distances_to_centres(X, centres, len(centres))
     return costs / (unit or float(costs.mean()) or 1.0)
 
 

@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> int:
     options.k = _requested_k(options)
     _refuse_ignored_options(options)
     _refuse_late_failures(options)
-    data = own_table.read(options, options.method_class.least_groups)
+    data = own_table.read(options, options.method_class.min_groups)
     if options.k > len(data.X):
         option = "-k" if options.clusters is None else "--clusters"
         raise ClusterletsError(f"{option} {options.k} is more than the {len(data.X)} rows of the table; ask for fewer.")
@@ -282,7 +282,7 @@ def _refuse_late_failures(options: argparse.Namespace) -> None:
         *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
     ]
     cli.refuse_files(outputs, inputs)
-    guarantees_new_rows = options.method_class.assignment_rows is not Method.assignment_rows
+    guarantees_new_rows = options.method_class.assignment_limits is not Method.assignment_limits
     if options.save and (options.is_matcher or not guarantees_new_rows or options.method.endswith(".py")):
         raise ClusterletsError(
             f"--save has no effect with {_method_option(options)}, which guarantees nothing for new rows; use fair-limit, for "

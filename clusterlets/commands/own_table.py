@@ -69,8 +69,8 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
-    """Read the table that the options name. It must have at least ``least_groups`` groups.
+def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
+    """Read the table that the options name. It must have at least ``min_groups`` groups.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
         options.separator,
         drop_missing=options.drop_missing,
         reason_to_skip=reason_to_skip,
-        least_groups=least_groups,
+        min_groups=min_groups,
         advice=f"--features names the columns to cluster by. {advice(options)}",
     )
     n_groups, n_rows = len(table.group_names), len(table.X)

@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
     options.plot = options.plot or f"{_stem(options)}-front.png"
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
     cli.refuse_files(outputs, [("the table itself", options.table)])
-    data = own_table.read(options, least_groups=1)
+    data = own_table.read(options, min_groups=1)
     say = functools.partial(print, file=cli.stream_for_people(options.output), flush=True)
     say(f"{options.table.name}: {len(data.X):,} rows; {data.features}")
     for note in data.notes:

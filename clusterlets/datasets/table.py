@@ -78,19 +78,17 @@ def without_duplicates(table: Table) -> Table:
     )
 
 
-def table_of_groups(
-    X: np.ndarray, feature_names: tuple[str, ...], columns: Sequence[np.ndarray], least_groups: int = 2
-) -> Table:
+def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], columns: Sequence[np.ndarray], min_groups: int = 2) -> Table:
     """A table whose groups are the combinations of values that occur, in order of these values.
 
     Each of the ``columns`` (n,) has one string per row. Rows with an empty string are left out. Raises :class:`BadData` if
-    there are fewer groups than ``least_groups``, or as many groups as rows.
+    there are fewer groups than ``min_groups``, or as many groups as rows.
     """
     is_complete = np.all([column != "" for column in columns], axis=0)
     combined = list(zip(*(column[is_complete] for column in columns), strict=True))
     present = sorted(set(combined), key=lambda values: [sort_key(value) for value in values])
     names = tuple(_JOIN.join(values) for values in present)
-    if len(names) < max(1, least_groups):
+    if len(names) < max(1, min_groups):
         raise BadData(f"every row has the same group{f', {names[0]!r}' if names else ''}; fairness needs two or more.")
     if len(names) == len(combined):
         raise BadData("every row has a different group: the sensitive column looks like an identifier.")

@@ -70,7 +70,7 @@ def read(
     *,
     drop_missing: bool = False,
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None = None,
-    least_groups: int = 2,
+    min_groups: int = 2,
     advice: str = "",
 ) -> tuple[Table, list[str], np.ndarray]:
     """Read a table. Return it with remarks on how it was read, and with each row's number in the file, counted from 0.
@@ -91,7 +91,7 @@ def read(
     reason_to_skip : callable, optional
         Called with the name and the values (NaN if missing) of each numeric column, unless ``features`` are named. It returns
         why the column is not a feature, or None.
-    least_groups : int
+    min_groups : int
         Smallest number of groups; fewer are an error.
     advice : str
         A sentence to add to the message about unusable cells. It names the caller's options that leave them out.
@@ -115,7 +115,7 @@ def read(
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         try:
             groups = [np.array(values, dtype=object)[has_features] for values in sensitive_values.values()]
-            table = table_of_groups(X[has_features], tuple(column.name for column in columns), groups, least_groups)
+            table = table_of_groups(X[has_features], tuple(column.name for column in columns), groups, min_groups)
             check(table)
         except BadData as problem:
             raise BadData(f"{path.name}: {problem}") from None

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest, check_same_index
-from clusterlets.algorithms.geometry import distances_to_centres
+from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.estimators.groups import column_names, encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, text_as_invalid_input
 
@@ -97,7 +97,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             self._check_parameters()
             check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._numbers(X, ensure_min_samples=2)
-        groups, self.sensitive_classes_ = encode(sensitive_features, len(X), self._least_groups())
+        groups, self.sensitive_classes_ = encode(sensitive_features, len(X), self._min_groups())
         self.sensitive_names_ = column_names(sensitive_features)
         with as_invalid_input():
             self._cluster(X, groups, generator(self.random_state))
@@ -115,7 +115,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def _squared_distances(self, X) -> np.ndarray:
         X = self._validated(X)
-        return distances_to_centres(X, self.cluster_centers_, len(self.cluster_centers_))
+        return squared_distances_to_centres(X, self.cluster_centers_, len(self.cluster_centers_))
 
     @property
     def _n_features_out(self) -> int:  # for get_feature_names_out
@@ -125,7 +125,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         """Raise InvalidInput for parameters that are wrong whatever the table."""
         raise NotImplementedError
 
-    def _least_groups(self) -> int:
+    def _min_groups(self) -> int:
         return 2
 
     def _cluster(self, X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator) -> None:

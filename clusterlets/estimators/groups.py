@@ -17,7 +17,7 @@ from clusterlets.algorithms.checks import check_groups
 from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_input
 
 
-def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def encode(sensitive_features, n: int, min_groups: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Encode the groups: return their codes (n,), and each group's value (K,) or values in several columns (K, S).
 
     Parameters
@@ -26,7 +26,7 @@ def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarra
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n : int
         Required number of rows.
-    least_groups : int
+    min_groups : int
         Smallest number of groups allowed.
 
     Raises
@@ -50,7 +50,7 @@ def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarra
         raise InvalidInput("sensitive_features has no column.")
     encoded = [_encode_column(name, column) for name, column in columns]
     combinations, groups = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
-    if len(combinations) < least_groups:
+    if len(combinations) < min_groups:
         raise InvalidInput("sensitive_features has only one group; fairness needs two or more.")
     values = [values[codes] for (_, values), codes in zip(encoded, combinations.T, strict=True)]
     classes = values[0] if len(values) == 1 else np.column_stack([value.astype(object) for value in values])

@@ -54,8 +54,8 @@ class MethodEstimator(FairClusterer):
             outputs = f"its outputs are {', '.join(method.outputs)}" if method.outputs else "it has one"
             raise InvalidInput(f"{method.name} has no output {self.output!r}; {outputs}.")
 
-    def _least_groups(self) -> int:
-        return self._method().least_groups
+    def _min_groups(self) -> int:
+        return self._method().min_groups
 
     def _cluster(self, X, groups, random_state):
         method = self._method()
@@ -274,7 +274,7 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
         module=module,
         name=method.__name__,
     )
-    can_assign = method.assignment_rows is not methods.Method.assignment_rows
+    can_assign = method.assignment_limits is not methods.Method.assignment_limits
     bases = (*((base,) if base else ()), AssigningMethod if can_assign else NamedMethod)
     name_conflicts = [name for name in method.parameters if any(hasattr(parent, name) for parent in bases)]
     if name_conflicts:

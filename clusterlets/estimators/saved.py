@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterlets import methods
 from clusterlets.algorithms.checks import check_largest, check_same_index
-from clusterlets.algorithms.geometry import distances_to_centres
+from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, text_as_invalid_input
@@ -65,7 +65,7 @@ class SavedClustering:
         """
         method = estimator._method()
         all_methods = map(methods.get, methods.names())
-        savable = [other for other in all_methods if other.assignment_rows is not methods.Method.assignment_rows]
+        savable = [other for other in all_methods if other.assignment_limits is not methods.Method.assignment_limits]
         if method not in savable:
             raise InvalidInput(
                 f"A clustering of {method.name} cannot be saved, because this method guarantees nothing for new rows; "
@@ -103,9 +103,9 @@ class SavedClustering:
         counts = np.pad(self.counts, ((0, len(groups) - len(self.groups)), (0, 0)))
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
-        limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
+        limits = method.assignment_limits(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
         assert limits is not None  # `of` refuses methods without limits
-        labels, missed = assign_new(distances_to_centres(X, self.centres, len(self.centres)), codes, counts, *limits)
+        labels, missed = assign_new(squared_distances_to_centres(X, self.centres, len(self.centres)), codes, counts, *limits)
         if remember:
             np.add.at(counts, (codes, labels), 1)
             self.groups, self.counts = groups, counts

@@ -27,7 +27,7 @@ def exceeded_limits(cell: str, limits: str) -> str:
     if not is_intact(file):
         return limits
     last_run = json.loads(load_text(file))
-    must_rerun = last_run["crossed"] and last_run["limits"] != limits
+    must_rerun = last_run["exceeded"] and last_run["limits"] != limits
     return limits if must_rerun else last_run["parameter"]
 
 
@@ -37,7 +37,7 @@ def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
     ``parameter`` is the value of :func:`exceeded_limits` that this run was started with.
     """
     if has_exceeded or parameter:
-        save_text(_record_path(cell), json.dumps({"crossed": has_exceeded, "limits": limits, "parameter": parameter}))
+        save_text(_record_path(cell), json.dumps({"exceeded": has_exceeded, "limits": limits, "parameter": parameter}))
     else:
         _record_path(cell).unlink(missing_ok=True)
 

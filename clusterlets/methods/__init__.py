@@ -116,7 +116,7 @@ class Method:
         promises a bound, the first output satisfies it.
     guarantee, cost : str
         What the method guarantees, and how long a fit takes, for docs/methods.md.
-    least_groups : int
+    min_groups : int
         Smallest number of groups that a table must have: 2, or 1 if the method also makes sense for a single group.
     most_groups, most_rows : int or None
         Most groups and rows that the method can handle, or None for any number. On larger tables, runs are ``unsupported``.
@@ -157,7 +157,7 @@ class Method:
     outputs: ClassVar[tuple[str, ...]] = ()
     guarantee: ClassVar[str] = ""
     cost: ClassVar[str] = ""
-    least_groups: ClassVar[int] = 2
+    min_groups: ClassVar[int] = 2
     most_groups: ClassVar[int | None] = None
     most_rows: ClassVar[int | None] = None
     libraries: ClassVar[tuple[str, ...]] = ("numpy",)
@@ -214,7 +214,7 @@ class Method:
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
-    def assignment_rows(
+    def assignment_limits(
         self, composition: np.ndarray, new_totals: np.ndarray, **parameters
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Linear bounds within which new rows may join the clusters, so that the method's guarantee also covers them.
@@ -254,8 +254,8 @@ class Method:
 
     def unsupported(self, rows: int, n_groups: int) -> str:
         """Why the method cannot handle a table; empty if it can."""
-        if n_groups < self.least_groups:
-            return f"only one group, and {self.name} needs {self.least_groups}"
+        if n_groups < self.min_groups:
+            return f"only one group, and {self.name} needs {self.min_groups}"
         if self.most_groups is not None and n_groups > self.most_groups:
             return f"{n_groups} groups, and {self.name} handles {self.most_groups}"
         if self.most_rows is not None and rows > self.most_rows:
@@ -596,7 +596,7 @@ def _is_finite_value(value: Any) -> bool:
 _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "string": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
     "tuple of different strings": (_are_distinct_strings, ("outputs", "libraries", "kernels", "needs")),
-    "whole number of at least 1": (lambda value: bool(value) and _is_whole_or_none(value), ("least_groups",)),
+    "whole number of at least 1": (lambda value: bool(value) and _is_whole_or_none(value), ("min_groups",)),
     "whole number of at least 0, or None": (_is_whole_or_none, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
     "mapping of strings to strings": (

@@ -1,6 +1,6 @@
 """fair-flow: k-means with a fair assignment in every round."""
 
-from clusterlets.algorithms.limits import rows_within_shares
+from clusterlets.algorithms.limits import fair_assignment_limits
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, RATIO, Integer, Method, Real
 
 
@@ -39,7 +39,7 @@ class FairFlow(Method):
         "max_deviation": MAX_DEVIATION,
     }
     libraries = COMPILED
-    assignment_rows = staticmethod(rows_within_shares)
+    assignment_limits = staticmethod(fair_assignment_limits)
     kernels = (
         *("fair_dual._ascend", "count_moves._search", "fair_assignment._match_totals", "kernels.candidate_distances"),
         *("kernels.assign", "transport._assign"),

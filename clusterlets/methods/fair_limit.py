@@ -79,7 +79,7 @@ class FairLimit(Method):
         "`min_ratio` bound shares and ratios instead"
     )
     cost = "1 to 5 s; a local optimum"
-    least_groups = 1  # with a single group every share is 1, and only min_cluster_size binds
+    min_groups = 1  # with a single group every share is 1, and only min_cluster_size binds
     parameters = {
         "max_deviation": Exact(
             0,
@@ -168,12 +168,12 @@ class FairLimit(Method):
         max_deviation = _DEFAULT_DEVIATION if max_deviation is None else max_deviation
         return limits.deviation_limits(levels, counts, _number_per_column("max_deviation", max_deviation, columns)), levels
 
-    def assignment_rows(self, composition, new_totals, max_deviation=None, shares=None, min_ratio=None, **_):
-        from clusterlets.algorithms.limits import assignment_rows
+    def assignment_limits(self, composition, new_totals, max_deviation=None, shares=None, min_ratio=None, **_):
+        from clusterlets.algorithms.limits import assignment_limits
 
         totals = composition.sum(axis=1)
         limits, levels = self.limits(totals, range(len(totals)), max_deviation, shares, min_ratio)
-        return assignment_rows(limits, levels, composition, new_totals)
+        return assignment_limits(limits, levels, composition, new_totals)
 
     def faults(self, n_clusters, **parameters):
         faults = super().faults(n_clusters, **parameters)

@@ -1,6 +1,6 @@
 """fair-lp: plain k-means, then one fair assignment to its centres."""
 
-from clusterlets.algorithms.limits import rows_within_shares
+from clusterlets.algorithms.limits import fair_assignment_limits
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Method
 
 
@@ -24,16 +24,16 @@ class FairLP(Method):
         "max_deviation": MAX_DEVIATION,
     }
     libraries = COMPILED
-    assignment_rows = staticmethod(rows_within_shares)
+    assignment_limits = staticmethod(fair_assignment_limits)
 
     def fit(self, X, groups, n_clusters, random_state, delta=0.0, min_cluster_size=1, max_deviation=None):
         from clusterlets.algorithms.fair_assignment import fair_assignment
-        from clusterlets.algorithms.geometry import distances_to_centres
+        from clusterlets.algorithms.geometry import squared_distances_to_centres
         from clusterlets.algorithms.instances import checked_instances, codes_that_occur
         from clusterlets.algorithms.kmeans import kmeans
 
         X, groups = checked_instances(X, groups, self.name, n_clusters)
-        costs = distances_to_centres(X, kmeans(X, n_clusters, random_state).centres, n_clusters)
+        costs = squared_distances_to_centres(X, kmeans(X, n_clusters, random_state).centres, n_clusters)
         groups = codes_that_occur(groups)
         return fair_assignment(costs, groups, delta, min_cluster_size=min_cluster_size, max_deviation=max_deviation).labels
 

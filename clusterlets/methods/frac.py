@@ -72,7 +72,7 @@ class FRAC(Method):
         self.cluster_centers_ = {"nearest": result.centres_nearest}
         return {"fair": result.labels_fair, "nearest": result.labels_nearest}
 
-    def assignment_rows(self, composition, new_totals, tau="balanced", **_):
+    def assignment_limits(self, composition, new_totals, tau="balanced", **_):
         from clusterlets.algorithms.frac import rows_for_new
 
         return rows_for_new(composition, new_totals, PARTS.value_of(tau, composition.shape[1]))

@@ -13,7 +13,7 @@ class KMeans(Method):
     role = "baseline"
     guarantee = "nothing: it is the reference for the price of fairness"
     cost = "0.05 s"
-    least_groups = 1
+    min_groups = 1
     libraries = COMPILED
     stream = 4
 

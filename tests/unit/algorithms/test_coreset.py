@@ -10,7 +10,7 @@ from real_tables import standardised
 from clusterlets.algorithms.coreset import coreset_clustering, sample_coreset
 from clusterlets.algorithms.fair_assignment import share_bounds
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
-from clusterlets.algorithms.geometry import distances_to_centres
+from clusterlets.algorithms.geometry import squared_distances_to_centres
 
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
 
@@ -25,7 +25,7 @@ def largest_error(X, groups, rows, weights, k, random_state):
     errors = []
     for rows_per_centre in (1, 4, 1, 4):
         centres = X[random_state.choice(len(X), rows_per_centre * k)].reshape(-1, k, X.shape[1]).mean(axis=0)
-        costs = distances_to_centres(X, centres, k)
+        costs = squared_distances_to_centres(X, centres, k)
         table_cost = solve_dual(costs, np.ones(len(X)), groups, n_groups, constraints, slack).bound
         coreset_cost = solve_dual(costs[rows], weights, groups[rows], n_groups, constraints, slack).bound
         errors.append(abs(coreset_cost / table_cost - 1))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clusterlets.algorithms.fair_assignment import share_bounds
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
-from clusterlets.algorithms.geometry import distances_to_centres
+from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 KINDS = ["plain", "duplicates", "apart", "equal"]
@@ -23,7 +23,7 @@ def random_weights(seed, groups):
 
 def fair_cost(X, weights, groups, centres, bounds):
     """The least cost of a fair fractional assignment to the centres, according to the dual."""
-    costs = distances_to_centres(X, centres, len(centres))
+    costs = squared_distances_to_centres(X, centres, len(centres))
     return solve_dual(costs, weights, groups, len(bounds[0]), share_rows(*bounds), slack=1.0).bound
 
 

@@ -11,10 +11,10 @@ from clusterlets.algorithms.geometry import (
     diameter,
     diameter_bounds,
     distance_sums,
-    distances_to_centres,
     moments_by_label,
     row_sums,
     sampled_sums,
+    squared_distances_to_centres,
     within_sums,
 )
 from clusterlets.metrics.pieces import cohesion, cohesion_with_error
@@ -173,5 +173,5 @@ def test_sums_from_some_rows_and_distances_to_centres_equal_those_worked_out_by_
     sums = [[11, 3], [0, 7]]
     assert row_sums(X, np.array([2, 0]), labels, 2).tolist() == sums
     assert row_sums(X, np.array([2, 0]), np.array([labels, 1 - labels]), 2).tolist() == [sums, sums[::-1]]
-    costs = distances_to_centres(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 0.0]]), 4)
+    costs = squared_distances_to_centres(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 0.0]]), 4)
     assert costs.tolist() == [[0, 9, 0, 0], [25, 16, 25, 25]]  # the first centre stands in for the two missing ones

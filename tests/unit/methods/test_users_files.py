@@ -152,7 +152,7 @@ WRONG_VALUES = {
     "libraries": ("None", "'numpy'"),
     "settings": ("5", "{1: 'a'}", "{'a': 1}"),
     "most_rows": ("'x'",),
-    "least_groups": ("0",),
+    "min_groups": ("0",),
     "stream": ("'a'",),
     "is_random": ("'no'",),
     "label": ("3",),
