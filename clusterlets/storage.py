@@ -293,7 +293,7 @@ def _load_checked(path: Path, parse: Parse[T], serialize: Serialize[T]) -> T:
 
 
 def _read_if_intact(content: bytes, parse: Parse[T], serialize: Serialize[T]) -> tuple[str, T] | None:
-    """The place and the content of a file from its bytes, or None if these are damaged."""
+    """The place and the content of a file from its bytes, or None if the bytes are damaged."""
     try:
         place, value = parse(content)
         # All bytes are compared, because readers of ZIP and JSON ignore some of them.
@@ -306,7 +306,8 @@ def _read_if_intact(content: bytes, parse: Parse[T], serialize: Serialize[T]) ->
 
 def _remove_damaged(path: Path) -> UnusableFileError:
     """Remove a damaged file, and return the error to raise."""
-    for file in (Path(os.path.realpath(path)), path):  # a link's target is in a cache, which would serve it again
+    # If the path is a link, its target is in Snakemake's cache, which would provide the damaged file again.
+    for file in (Path(os.path.realpath(path)), path):
         file.unlink(missing_ok=True)
     return UnusableFileError(
         path,
@@ -319,7 +320,7 @@ def _about(place: str, *parts: bytes) -> dict[str, str]:
     """The entry that identifies a file: its place, and a hash of the place and all parts of the content."""
     digest = hashlib.sha256(os.fsencode(place))
     for part in parts:
-        digest.update(b"%d\n" % len(part))
+        digest.update(b"%d\n" % len(part))  # otherwise moving bytes to the next part would not change the hash
         digest.update(part)
     return {"place": place, "sha256": digest.hexdigest()}
 

@@ -36,8 +36,8 @@ def decimal(value: float, places: int = 3) -> str:
 
 def significant(value: float, digits: int = 2) -> str:
     """``0.012``, ``1.2e−7``: significant digits, with a typographic minus sign."""
-    mantissa, exponential, exponent = f"{value:.{digits}g}".partition("e")
-    return (f"{mantissa}e{int(exponent)}" if exponential else mantissa).replace("-", "−")
+    mantissa, separator, exponent = f"{value:.{digits}g}".partition("e")
+    return (f"{mantissa}e{int(exponent)}" if separator else mantissa).replace("-", "−")
 
 
 def plain_in_markdown(text: str) -> str:

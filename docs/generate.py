@@ -112,12 +112,12 @@ def method_tables() -> str:
 
 def parameter_rows(classes: Iterable[type[methods.Method]]) -> list[list[str]]:
     """One row per parameter. Methods that declare an identical parameter share a row."""
-    owners: dict[tuple[str, ...], list[str]] = {}
+    names_by_row: dict[tuple[str, ...], list[str]] = {}
     for method in classes:
         for name, parameter in method.parameters.items():
             row = f"`{name}`", parameter.allowed, f"`{parameter.default}`", parameter.meaning
-            owners.setdefault(row, []).append(f"`{method.name}`")
-    return [[", ".join(names), *row] for row, names in owners.items()]
+            names_by_row.setdefault(row, []).append(f"`{method.name}`")
+    return [[", ".join(names), *row] for row, names in names_by_row.items()]
 
 
 def table(header: list[str], rows: list[list]) -> str:

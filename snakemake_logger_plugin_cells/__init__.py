@@ -165,10 +165,10 @@ class Progress:
     def status_line(self, now: float) -> str:
         """One line that says how far the run is, and which job has been running longest."""
         n_jobs, failed = self.planned.total(), f" · {len(self.failed)} failed" if self.failed else ""
-        about = "at most" if self.failed else "about"  # jobs that need a failed job will not run
+        qualifier = "at most" if self.failed else "about"  # jobs that need a failed job will not run
         left = _format_duration(10 * round(self.seconds_left(now) / 10))
         count = f"{100 * self.n_done // max(n_jobs, 1)} % · {self.n_done:,}/{n_jobs:,} steps{failed}"
-        times = f"{_format_duration(now - self.began)} gone, {about} {left} left"
+        times = f"{_format_duration(now - self.began)} gone, {qualifier} {left} left"
         return " · ".join([count, times, *(job.rule_msg or job.rule_name for job in list(self.running.values())[:1])])
 
     def summary(self, now: float) -> str:

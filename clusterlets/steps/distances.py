@@ -29,6 +29,7 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     else:
         sums = np.stack([geometry.sampled_sums(X, labelling, max(n_clusterlets), sample.order) for labelling in stacked])
     row_sums = geometry.row_sums(X, sample.rows, stacked, max(n_clusterlets))
+    # The sums have room for the largest number of clusterlets of any seed. Each seed keeps its own n.
     arrays_by_seed = {
         key: {"sums": sums_of_seed[..., :n, :n], "sample": sample.rows, "row_sums": row_sums_of_seed[:n]}
         for key, n, sums_of_seed, row_sums_of_seed in zip(labellings, n_clusterlets, sums, row_sums, strict=True)

@@ -39,7 +39,7 @@ def fit_method(
     limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    starts: starts of each fit; the one with the least objective is kept
+    starts: number of starts of each fit; it keeps the result with the least objective
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
@@ -54,13 +54,14 @@ def fit_method(
     if "numba" in method_class.libraries:
         _load_method(method_class, fit_limits)
 
-    columns = dict(enumerate(columns_of_names(prepared.group_names)))  # the sensitive columns
+    sensitive_columns = dict(enumerate(columns_of_names(prepared.group_names)))
 
     def fit(seed: int):
         best_result, best_objective = None, np.inf
         for start in range(starts):
             stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start)
-            fitted, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
+            arguments = prepared.X, prepared.groups, k, stream, fit_parameters, sensitive_columns
+            fitted, clusterings = methods.fit(method_class, *arguments)
             objective = methods.objective(fitted, prepared.X, clusterings) if starts > 1 else 0.0
             if best_result is None or objective < best_objective:
                 best_result, best_objective = (clusterings, getattr(fitted, "note_", "")), objective
@@ -78,7 +79,8 @@ def fit_method(
         if outcome.status == OK:
             clusterings_of_seed, note = outcome.result
             all_clusterings |= {f"{name}/{seed}": clustering for name, clustering in clusterings_of_seed.items()}
-            statuses |= {str(seed): (OK, note)} if note else {}
+            if note:
+                statuses[str(seed)] = (OK, note)
         else:
             statuses[str(seed)] = (outcome.status, outcome.note)
     has_exceeded = any(status in LIMIT_EXCEEDED for status, _ in statuses.values())

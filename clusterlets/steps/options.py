@@ -33,8 +33,8 @@ _WILDCARDS = {"dataset", "k", "seeds"}
 def shell_line(step: str, *optional: str, **values: str) -> str:
     """The shell line of a step's rule: the step's command with its options.
 
-    The value of a parameter is the shell text in ``values`` or, by default, the rule's input, output, wildcard or param of the
-    same name. A parameter with a default is left out, unless it is in ``values`` or, as a param of the rule, in ``optional``.
+    ``values`` gives the shell text of some parameters. Another parameter takes the value of the rule's input, output, wildcard
+    or param of the same name. If it has a default, it is a param of the rule, and left out unless ``optional`` names it.
     """
     options = []
     for name, annotation, has_default in _parameters(step):

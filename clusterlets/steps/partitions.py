@@ -1,4 +1,4 @@
-"""The step that samples partitions for the matcher C, and keeps their Pareto front, which is all that any omega needs."""
+"""The step that samples partitions for the matcher C and keeps their Pareto front, from which C selects for every omega."""
 
 from dataclasses import asdict
 
@@ -22,7 +22,7 @@ def sample_partitions(
     """
     block = SeedBlock.load(pieces)
     fronts = {}
-    for seed in seeds_of(seeds) if block.values else ():
+    for seed in seeds_of(seeds) if block.values else ():  # without values, the extraction failed for all seeds
         stream = random_stream(base_seed, dataset, k, seed, PARTITIONS)
         front = sample(Clusterlets.from_pieces(**block.values[str(seed)]), sample_size, stream)
         fronts[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}

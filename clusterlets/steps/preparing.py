@@ -31,7 +31,7 @@ def prepare_dataset(
     npz_path: arrays to write: X float64 (n, d), groups int64 (n,), feature_names and group_names (text)
     json_path: description to write: counts, fingerprint, source, licence, citation, warnings
     sensitive: class, a sensitive attribute of the dataset, or several attributes joined by +
-    duplicates: keep, or drop the rows that equal an earlier one in all features and the class; by default as in sources.yaml
+    duplicates: keep, or drop (rows that equal an earlier one in all features and the class); by default as in sources.yaml
     """
     check_scaling(scaling)
     receipt = _checked_receipt(dataset, Path(raw_dir) / dataset, Path(receipt_path))
@@ -59,7 +59,7 @@ def check_scaling(scaling: str) -> None:
 
 
 def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_path: str) -> None:
-    """Write a table as arrays, and a description that begins with ``origin``. If one file fails, neither is kept."""
+    """Write a table as arrays, and a description that begins with ``origin``. Unless both can be written, neither is kept."""
     description = origin | {
         "rows": len(table.X),
         "features": table.X.shape[1],
@@ -104,7 +104,7 @@ def _require_unchanged(dataset: str, path: Path, expected_hash: str, receipt_pat
     elif hashlib.sha256(path.read_bytes()).hexdigest() != expected_hash:
         renamed_path = path.with_name(path.name + ".changed")
         path.replace(renamed_path)
-        problem = f"is no longer what was fetched, and now lies at {renamed_path}"
+        problem = f"has changed since it was fetched, and was renamed to {renamed_path}"
     else:
         return
     receipt_path.unlink()
@@ -130,7 +130,7 @@ def _origin(receipt: dict) -> dict:
         "title": description["title"],
         "source": receipt["source"],
         "sha256_matches": receipt["sha256_matches"],
-        # datasets.prepare has checked the fingerprint of a strict dataset.
+        # True for a strict dataset with a known fingerprint, which datasets.prepare has checked; otherwise None.
         "fingerprint_ok": (description["strict"] and description["fingerprint"] is not None) or None,
         "licence": description["licence"],
         "citation": description["citation"],

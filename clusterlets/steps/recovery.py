@@ -1,4 +1,4 @@
-"""The step that describes the clusters of selected runs: their composition, and their rows in the plane."""
+"""The step that describes the clusters of selected runs: their composition, and the positions of their rows in a plot."""
 
 import functools
 import json
@@ -15,7 +15,7 @@ from clusterlets.steps import Input, Output
 
 
 def recover_clusters(runs: Input, config: str, results: str, composition: Output, projection: Output) -> None:
-    """Write the composition of each dataset's best clusterings, and one dataset's rows with their clusters by every matcher.
+    """Write the composition of each dataset's best clusterings. For one dataset, write every matcher's clusters row by row.
 
     composition: one line for each cluster and group (.csv)
     projection: one line for each row and cluster (.csv)

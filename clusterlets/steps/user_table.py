@@ -24,7 +24,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     check_scaling(options["scaling"])
     sensitive, features, separator = options["sensitive"], options["features"], options["separator"]
     advice = "The configuration's features name the columns to cluster by."
-    checked_table, warnings, _ = user_table.read(Path(table), sensitive, features, separator, advice=advice)
+    checked_table, remarks, _ = user_table.read(Path(table), sensitive, features, separator, advice=advice)
     digest = hash_of_file(table)
     if sha256 not in ("", digest):
         raise ClusterletsError(f"{table} changed while the workflow ran. Run the same command again.")
@@ -37,6 +37,6 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
         "licence": "",
         "citation": "",
         "sensitive": "+".join(sensitive),
-        "warnings": warnings,
+        "warnings": remarks,
     }
     save_table(checked_table, origin, options["scaling"], npz_path, json_path)

@@ -152,7 +152,7 @@ def tune(
     shares, min_ratio
         Other kinds of limits, instead of ``max_deviation``. :class:`clusterlets.FairLimit` explains them.
     minutes : float
-        Wall time for all fits together. A fit that still runs then is stopped. More minutes can only lower the cost.
+        Wall time for all fits together. A fit still running at the end is stopped. More minutes can only lower the cost.
     methods_tried : sequence of str or None
         Names from :func:`clusterlets.methods.names`, at least one besides k-means. By default all methods except B and D, whose
         clusters may overlap, fair-lloyd, which has another aim, and random labels.
@@ -211,8 +211,9 @@ def _rank(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interrupt
     """The result of the search. Configurations without a run get a row that says so."""
     tried = {(run["method"], run["parameters"]) for run in runs}
     note = "interrupted" if interrupted else "the time was over"
-    untried = [trials.row(candidate, task, None, Fit(trials.NOT_TRIED, note)) for candidate in plan]
-    all_runs = pd.DataFrame([*runs, *(run for run in untried if (run["method"], run["parameters"]) not in tried)])
+    placeholders = [trials.row(candidate, task, None, Fit(trials.NOT_TRIED, note)) for candidate in plan]
+    untried = [row for row in placeholders if (row["method"], row["parameters"]) not in tried]
+    all_runs = pd.DataFrame([*runs, *untried])
     tuned = Tuned(_by_configuration(all_runs))
     tuned.runs, tuned.task, tuned.plan, tuned.interrupted = all_runs, task, plan, interrupted
     return tuned
@@ -225,7 +226,8 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["method", "parameters"]
     keeps_limit = runs["keeps"]
-    # Runs that keep the limit are ordered by price, others by deviation. Of equal runs, the first one tried wins.
+    # Runs that keep the limit are ordered by price, others by deviation, and runs without a price come last. Of equal runs, the
+    # first one tried wins.
     price_or_deviation = runs["price"].where(keeps_limit, runs["deviation_max"].mask(runs["price"].isna())).round(9)
     ranked = runs.assign(misses_limit=~keeps_limit, price_or_deviation=price_or_deviation)
     ranked = ranked.sort_values(["misses_limit", "price_or_deviation"], kind="stable")

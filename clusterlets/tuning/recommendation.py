@@ -54,7 +54,7 @@ def sentences(tuned: "Tuned") -> str:
 
 
 def _cost_sentences(best) -> list[str]:
-    """How close the cost is to that of plain k-means, and to the least cost at the same centres; empty if far above."""
+    """A sentence on how near the cost is to that of plain k-means, and to the least at the same centres; none above _MAX_BOUND."""
     if best["price"] > _MAX_BOUND:
         return []
     price, gap = round(best["price"], 3), best["assignment_gap"]

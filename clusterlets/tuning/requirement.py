@@ -63,12 +63,12 @@ class Requirement:
 
     def scaled_bounds(self, multiple: float) -> Mapping[str, Any]:
         """The bounds, with ``max_deviation`` times ``multiple``, at most 1. Other kinds of bounds have no multiples."""
-        value = self.bounds.get("max_deviation")
-        if value is None:
+        max_deviation = self.bounds.get("max_deviation")
+        if max_deviation is None:
             return self.bounds
-        if isinstance(value, Mapping):
-            return {"max_deviation": {column: _capped_product(number, multiple) for column, number in value.items()}}
-        return {"max_deviation": _capped_product(value, multiple)}
+        if isinstance(max_deviation, Mapping):
+            return {"max_deviation": {column: _capped_product(number, multiple) for column, number in max_deviation.items()}}
+        return {"max_deviation": _capped_product(max_deviation, multiple)}
 
     def limits(self, multiple: float = 1.0) -> tuple[list[Limit], np.ndarray]:
         """The limits that ``scaled_bounds(multiple)`` imply, and the level of each group in each sensitive column (K, S)."""
@@ -89,10 +89,10 @@ class Requirement:
 
     def compared_multiples(self) -> dict[str, float]:
         """The multiples of the limits that a recommendation compares, by their labels."""
-        value = self.bounds.get("max_deviation")
-        if value is None:
+        max_deviation = self.bounds.get("max_deviation")
+        if max_deviation is None:
             return {"the limits": 1.0}
-        if isinstance(value, Mapping):
+        if isinstance(max_deviation, Mapping):
             return {"half the limits": 0.5, "the limits": 1.0, "twice the limits": 2.0}
         return {f"limit {self.scaled_bounds(multiple)['max_deviation']:g}": multiple for multiple in (0.5, 1.0, 2.0)}
 
@@ -121,8 +121,8 @@ class Requirement:
     def _share_intervals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each level's share in the table, and an interval of its shares in a cluster. The intervals imply the limits."""
         limits, levels = self.limits()
-        all_levels = [(column, int(level)) for column, codes in enumerate(levels.T) for level in np.unique(codes)]
-        indices = {level: index for index, level in enumerate(all_levels)}
+        pairs = [(column, int(level)) for column, codes in enumerate(levels.T) for level in np.unique(codes)]
+        indices = {pair: index for index, pair in enumerate(pairs)}
         r = np.array([self.totals[levels[:, column] == level].sum() / self.totals.sum() for column, level in indices])
         lowest, highest = np.zeros(len(r)), np.ones(len(r))
         for limit in limits:
@@ -139,13 +139,15 @@ class Requirement:
         return r, lowest, highest
 
     def __str__(self) -> str:
-        value = self.bounds.get("max_deviation")
-        if value is None:
+        max_deviation = self.bounds.get("max_deviation")
+        if max_deviation is None:
             ((name, value),) = self.bounds.items()
             return f"within {name} {format_nested({name: value}).partition('=')[2]}"
-        if isinstance(value, Mapping):
-            value = ", ".join(f"{number:g} ({column})" for column, number in value.items())
-        return f"within {value if isinstance(value, str) else f'{float(value):g}'} of the table's shares"
+        if isinstance(max_deviation, Mapping):
+            text = ", ".join(f"{number:g} ({column})" for column, number in max_deviation.items())
+        else:
+            text = max_deviation if isinstance(max_deviation, str) else f"{float(max_deviation):g}"
+        return f"within {text} of the table's shares"
 
 
 def _capped_product(number: float | str | Fraction, multiple: float) -> float:

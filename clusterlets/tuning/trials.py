@@ -110,8 +110,8 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
         parameters = methods.get(name).parameters
         grid = {key: values for key, values in methods.get(name).grid().items() if parameters[key].trades_fairness}
         delta_grid = {key: [delta] for key, parameter in parameters.items() if parameter.bound is SHARES}
-        settings = list(combinations(delta_grid or grid))
-        other_candidates += [Candidate(name, settings[position]) for position in spread_positions(len(settings))]
+        values = list(combinations(delta_grid or grid))
+        other_candidates += [Candidate(name, values[position]) for position in spread_positions(len(values))]
     plan = [*fair_limit_candidates[:1], Candidate(REFERENCE, {}), *fair_limit_candidates[1:], *other_candidates]
     return [_with_min_cluster_size(candidate, task.min_cluster_size) for candidate in plan]
 
@@ -152,8 +152,9 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
         return _fit_within(seconds, lambda seed: scores_of(candidate, task, seed), seed)
 
     def attempt(candidate: Candidate, seed: int, n_planned: int) -> dict:
-        best = min((run["price"] for run in runs if task.keeps(run)), default=None)
-        progress(len(runs), n_planned, f"{candidate}{f'; best so far: {best:.3f} times plain k-means' if best else ''}")
+        best_price = min((run["price"] for run in runs if task.keeps(run)), default=None)
+        best_so_far = f"; best so far: {best_price:.3f} times plain k-means" if best_price else ""
+        progress(len(runs), n_planned, f"{candidate}{best_so_far}")
         runs.append(row(candidate, task, seed, fit_candidate(candidate, seed)))
         return runs[-1]
 
@@ -163,8 +164,10 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
             return
         first_runs.append((candidate, attempt(candidate, seeds[0], len(plan))))
         yield runs[-1]
-    best = min((run["price"] for run in runs if task.keeps(run)), default=math.inf)
-    close_candidates = [(candidate, run["seconds"]) for candidate, run in first_runs if _is_close(task, candidate, run, best)]
+    best_price = min((run["price"] for run in runs if task.keeps(run)), default=math.inf)
+    close_candidates = [
+        (candidate, run["seconds"]) for candidate, run in first_runs if _is_close(task, candidate, run, best_price)
+    ]
     close_candidates.sort(key=lambda pair: (pair[0].method != FAIR_LIMIT, pair[1]))
     for seed in seeds[1:]:
         for candidate, _ in close_candidates:
@@ -173,14 +176,14 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
             yield attempt(candidate, seed, len(plan) + (len(seeds) - 1) * len(close_candidates))
 
 
-def _is_close(task: Task, candidate: Candidate, run: Mapping, best: float) -> bool:
+def _is_close(task: Task, candidate: Candidate, run: Mapping, best_price: float) -> bool:
     if not methods.get(candidate.method).is_random:
         return False  # every seed would give the same result
     if candidate.method == FAIR_LIMIT and not task.requirement.bounds.items() <= candidate.parameters.items():
         return False  # half or twice the limits, only for comparison
     if task.keeps(run):
-        return run["price"] <= _CLOSE_RATIO * best
-    return bool(run["least_multiple"] <= NEAR_MISS and run["price"] < best)
+        return run["price"] <= _CLOSE_RATIO * best_price
+    return bool(run["least_multiple"] <= NEAR_MISS and run["price"] < best_price)
 
 
 def _load(candidate: Candidate, end: float) -> Fit:

@@ -26,7 +26,7 @@ models = {
 
 # %%
 # ``assignment_gap`` bounds what other labels could save at the same centres. ``transport_gap`` bounds what any other clustering
-# could save. Both compare with clusterings that are as fair as this one, as measured by ``delta_min``.
+# could save. Both compare with clusterings that are as fair as the fitted one, as measured by ``delta_min``.
 
 gaps = {}
 for name, model in models.items():

@@ -20,17 +20,17 @@ def main() -> None:
     cloud_of_row = np.repeat(np.arange(3), 100)
     X = centres[cloud_of_row] + rng.normal(scale=0.8, size=(300, 2))
     groups = np.where(rng.random(300) < np.array([0.75, 0.55, 0.2])[cloud_of_row], "a", "b")
-    fits = {
+    models = {
         "plain k-means": MethodClustering("k-means", N_CLUSTERS, random_state=0).fit(X, sensitive_features=groups),
         f"fair-limit {LIMIT}": FairLimit(N_CLUSTERS, max_deviation=LIMIT, random_state=0).fit(X, sensitive_features=groups),
     }
     figure, axes = plt.subplots(2, 2, figsize=(8.2, 5.4), height_ratios=(2.6, 1), layout="constrained")
     costs = []
-    for (point_axes, bar_axes), (title, fit) in zip(axes.T, fits.items(), strict=True):
-        means = np.array([X[fit.labels_ == cluster].mean(axis=0) for cluster in range(N_CLUSTERS)])
-        costs.append(((X - means[fit.labels_]) ** 2).sum())
+    for (point_axes, bar_axes), (title, model) in zip(axes.T, models.items(), strict=True):
+        means = np.array([X[model.labels_ == cluster].mean(axis=0) for cluster in range(N_CLUSTERS)])
+        costs.append(((X - means[model.labels_]) ** 2).sum())
         left_to_right = np.argsort(means[:, 0])
-        clusters = [fit.labels_ == cluster for cluster in left_to_right]
+        clusters = [model.labels_ == cluster for cluster in left_to_right]
         draw_points(point_axes, X, groups, clusters, means)
         point_axes.set_title(f"{title}, cost {costs[-1] / costs[0]:.2f}")
         draw_shares(bar_axes, groups, clusters)

@@ -13,7 +13,7 @@ PROCESSORS = ["max", "cortex-a72"]
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """By processor, the folder of a run of the grid and a future of the run's facts. The runs go on at the same time."""
+    """By processor: the folder of a run of the grid, and a future of the run's facts. The runs are simultaneous."""
     if "CLUSTERLETS_TEST_ARM" not in os.environ:
         pytest.skip("not run: sets up an emulated aarch64, so only make test-arm runs it")
     try:

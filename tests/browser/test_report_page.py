@@ -98,7 +98,7 @@ def test_a_filter_of_the_claims_shows_only_those_of_its_verdict(results, show):
     assert page.run("document.querySelector('#claims .shown').textContent") == "1 of 4 rows shown"
     assert page.run("document.querySelector('#claims .filter [aria-pressed=true]').dataset.show") == "does-not-hold"
     page.run("document.querySelector('#claims .filter button').focus()")
-    page.press("Enter")
+    page.press("Enter")  # the first button shows all claims, but does not unfold the rest of them
     assert page.run(count_shown_rows) == 1
 
 

@@ -143,7 +143,7 @@ class Toy:
         """The path of the first raw file."""
         return self.raw / "toy" / next(iter(self.contents))
 
-    def from_addresses(self, *addresses, members=None):
+    def set_sources(self, *addresses, members=None):
         """Make these addresses the only sources. For archives, ``members`` maps each file to its path in the archive."""
         self.entry["sources"] = [{"url": address} | ({"members": members} if members else {}) for address in addresses]
 

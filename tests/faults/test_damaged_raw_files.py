@@ -108,7 +108,7 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_again(step
     path = steps.raw / "iris" / "iris.csv"
     intact_content = path.read_bytes()
     path.write_bytes(intact_content[: len(intact_content) // 2])
-    steps.assert_refused("iris", "iris.csv is no longer what was fetched")
+    steps.assert_refused("iris", "iris.csv has changed since it was fetched")
     assert not path.exists() and path.with_name("iris.csv.changed").exists()
     steps.fetch("iris")
     path.unlink()

@@ -39,14 +39,14 @@ print(json.dumps(fetch("toy", sys.argv[2])), flush=True)
 @pytest.fixture
 def address(toy, site):
     """The address of the toy's file, which is the toy's only source."""
-    toy.from_addresses(site.address + FILE_PATH)
+    toy.set_sources(site.address + FILE_PATH)
     return site.address + FILE_PATH
 
 
 @pytest.fixture
 def archive_address(toy, site):
     """The address of an archive with the toy's file, which is the toy's only source."""
-    toy.from_addresses(site.address + ZIP_PATH, members={"diabetes.csv": "diabetes.csv"})
+    toy.set_sources(site.address + ZIP_PATH, members={"diabetes.csv": "diabetes.csv"})
     return site.address + ZIP_PATH
 
 
@@ -125,9 +125,9 @@ def test_good_content_is_used_even_if_it_was_retried_redirected_or_compressed(re
 def test_a_fetch_gives_up_on_a_silent_server(toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent_server:
-        toy.from_addresses(f"http://127.0.0.1:{silent_server.getsockname()[1]}/")
+        toy.set_sources(f"http://127.0.0.1:{silent_server.getsockname()[1]}/")
         toy.assert_fetch_fails("timed out.*ReadTimeout, attempts: 3", "http://127.0.0.1")
-    toy.from_addresses(address)
+    toy.set_sources(address)
     site.heal(FILE_PATH)
     toy.fetch_and_check()
 
@@ -135,19 +135,19 @@ def test_a_fetch_gives_up_on_a_silent_server(toy, site, address, monkeypatch):
 @pytest.mark.parametrize("slow_part", ["body", "headers"])
 def test_a_fetch_gives_up_on_a_server_that_sends_too_slowly(slow_part, toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_MAX_SECONDS", 0.5)
-    toy.from_addresses(address, f"{site.address}/good")
+    toy.set_sources(address, f"{site.address}/good")
     site.serve(FILE_PATH, GOOD, drip=(1, 0.05), slow_headers=slow_part == "headers")
     site.serve("/good", GOOD)
     assert toy.fetch_and_check()["source"] == f"{site.address}/good"
     toy.target.unlink()
-    toy.from_addresses(address)
+    toy.set_sources(address)
     toy.assert_fetch_fails("takes longer than 0.5 s", address)
 
 
 def test_a_dead_proxy_is_reported(toy, site, address, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as dead_proxy:
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{dead_proxy.getsockname()[1]}")
-    toy.from_addresses("http://data.example/toy.csv")
+    toy.set_sources("http://data.example/toy.csv")
     toy.assert_fetch_fails("proxy.*ProxyError, attempts: 3", "http://data.example/toy.csv")
     monkeypatch.setenv("http_proxy", site.address)
     site.heal("http://data.example/toy.csv")
@@ -195,7 +195,7 @@ def test_an_archive_cannot_write_outside_its_folder(outside, toy, site, archive_
 @pytest.mark.parametrize("member", ["diabetes.csv", "inner.zip/diabetes.csv"])
 def test_a_zip_bomb_is_refused(member, toy, site, archive_address, monkeypatch):
     monkeypatch.setattr(transfer, "_MAX_BYTES", 2**20)
-    toy.from_addresses(archive_address, members={"diabetes.csv": member})
+    toy.set_sources(archive_address, members={"diabetes.csv": member})
 
     def archive_with(content):
         inner = archive({"folder/diabetes.csv": content})
@@ -249,7 +249,7 @@ def test_a_pipe_is_not_read_as_a_file(folder, toy, site, address, tmp_path):
     assert toy.fetch_and_check(str(tmp_path / "mirror"))["source"] == address
     if folder == "mirror":
         toy.target.unlink()
-        toy.from_addresses()
+        toy.set_sources()
         toy.assert_fetch_fails("diabetes.csv is not a regular file", mirror=str(tmp_path / "mirror"))
 
 
@@ -356,7 +356,7 @@ def kill_when_stalled(program, *arguments):
 
 
 def test_a_fetch_killed_between_two_files_can_be_repeated(toy_of_two_files, site):
-    toy_of_two_files.from_addresses(site.address + ZIP_PATH, members={file: file for file in ADULT})
+    toy_of_two_files.set_sources(site.address + ZIP_PATH, members={file: file for file in ADULT})
     site.heal(ZIP_PATH, archive(ADULT))
     kill_when_stalled(FETCH_TOY, json.dumps(toy_of_two_files.catalogue), toy_of_two_files.raw, "adult.test")
     assert toy_of_two_files.data_files() == ["adult.data"] and toy_of_two_files.target.read_bytes() == ADULT["adult.data"]

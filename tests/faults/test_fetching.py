@@ -58,7 +58,7 @@ def test_if_one_of_two_files_was_put_in_place_by_hand_only_the_other_is_fetched(
 
 
 def test_if_a_source_fails_the_next_one_is_used(toy, site, tmp_path):
-    toy.from_addresses(f"{site.address}/gone", f"{site.address}/page", f"{site.address}/good")
+    toy.set_sources(f"{site.address}/gone", f"{site.address}/page", f"{site.address}/good")
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
     site.serve("/good", GOOD)
     assert toy.fetch_and_check(str(tmp_path / "no mirror"))["source"] == f"{site.address}/good"
@@ -66,7 +66,7 @@ def test_if_a_source_fails_the_next_one_is_used(toy, site, tmp_path):
 
 
 def test_the_message_says_in_order_why_each_source_failed(toy, site):
-    toy.from_addresses(f"{site.address}/gone")
+    toy.set_sources(f"{site.address}/gone")
     message = toy.assert_fetch_fails("404", mirror=f"{site.address}/mirror")
     assert [line.split(": ")[0].strip() for line in message.splitlines()[1:4]] == [
         "- by hand",
@@ -101,7 +101,8 @@ UNUSABLE_MIRRORS = {
 @pytest.mark.parametrize("mirror", UNUSABLE_MIRRORS.values(), ids=UNUSABLE_MIRRORS)
 def test_the_password_of_a_mirror_with_an_unusable_address_is_in_no_message(mirror, toy):
     message = toy.assert_fetch_fails("mirror ", mirror=mirror)
-    assert not [word for word in ("cret", "se%2F", "se/", "c@re") if word in message]
+    # Parts of the passwords, because a message could show only a part.
+    assert not [part for part in ("cret", "se%2F", "se/", "c@re") if part in message]
 
 
 @pytest.mark.parametrize("password", ["secret", "se%2Fcr%40t", "%E2%82%AC", "€"])
@@ -120,7 +121,7 @@ def test_messages_show_the_full_name_of_a_mirror_folder_with_an_at_sign_or_colon
 def test_bytes_that_cannot_be_checked_are_used_only_if_no_source_serves_the_known_ones(toy, site):
     """Here, as for nbfi, the catalogue has no fingerprint of the table, so only the known bytes are certain to be right."""
     toy.entry |= {"strict": False, "fingerprint": None}
-    toy.from_addresses(f"{site.address}/unknown", f"{site.address}/known")
+    toy.set_sources(f"{site.address}/unknown", f"{site.address}/known")
     site.serve("/unknown", WRONG)
     site.serve("/known", GOOD.replace(b"33.6", b"63.3", 1))
     receipt = toy.fetch()
@@ -147,7 +148,7 @@ def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):
 
 
 def test_checking_the_sources_gives_a_verdict_on_each(toy, site):
-    toy.from_addresses(*(f"{site.address}/{path}" for path in ("gone", "crlf", "known", "table", "page")))
+    toy.set_sources(*(f"{site.address}/{path}" for path in ("gone", "crlf", "known", "table", "page")))
     site.serve("/crlf", GOOD.replace(b"\n", b"\r\n"))
     site.serve("/known", GOOD)
     site.serve("/table", WRONG)
@@ -164,7 +165,7 @@ def test_checking_the_sources_gives_a_verdict_on_each(toy, site):
 
 @pytest.mark.parametrize("served, status", [(GOOD, 0), (WRONG, 1)])
 def test_the_command_fails_if_no_source_serves_a_dataset(served, status, toy, site, tmp_path, capsys):
-    toy.from_addresses(f"{site.address}/gone", f"{site.address}/data")
+    toy.set_sources(f"{site.address}/gone", f"{site.address}/data")
     site.serve("/data", served)
     settings = tmp_path / "settings.yaml"
     settings.write_text("datasets: [toy]\n")

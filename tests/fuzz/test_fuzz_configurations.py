@@ -118,6 +118,7 @@ def assert_runs_as_requested(requested, config):
     for key in ("base_seed", "sample_size"):
         assert type(config[key]) is int and config[key] == requested.get(key, config[key])
     assert json.loads(json.dumps(config)) == config
+    # If every cluster must get a part of each group, all the parts together are at most the group.
     taus = config["grids"].get("FRAC", {"parameters": {}})["parameters"].get("tau", [])
     assert all(k * PARTS.value_of(tau, k) <= 1 + 1e-12 for tau in taus for k in config["k"])
     assume(number_of_cells(config) < 3000)

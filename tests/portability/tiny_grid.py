@@ -81,7 +81,7 @@ def snakemake(folder, *arguments, variables=None, settings=SETTINGS, targets=TAR
     process_env = environment(**(variables or {}))
     process_env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), process_env["PATH"]])
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--workflow-profile", "none"]
-    return _output([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *targets], folder, process_env)
+    return _run([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *targets], folder, process_env)
 
 
 def plan(folder, settings=SETTINGS, targets=TARGETS):
@@ -100,11 +100,11 @@ def run_steps(folder, jobs, *options, python=sys.executable, variables=None):
     (folder / "plan.json").write_text(json.dumps(jobs))
     (folder / "people.csv").write_text(PEOPLE)
     command = [python, HERE / "run_steps.py", "plan.json", "facts.json", *options]
-    _output(command, folder, environment(**(variables or {})))
+    _run(command, folder, environment(**(variables or {})))
     return json.loads((folder / "facts.json").read_text())
 
 
-def _output(command, folder, variables):
+def _run(command, folder, variables):
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.run(command, cwd=folder, env=variables, **streams, text=True)
     message = process.stdout.partition("\nExtension modules: ")[0]  # cut off the very long line at the end of a crash report
