@@ -118,7 +118,7 @@ def _warnings(table: Table, receipt: dict) -> list[str]:
     description = datasets.describe(receipt["dataset"])
     warnings = [] if description["strict"] else describe_differences(table, description)
     if receipt["sha256_matches"] is False:
-        warnings.append("the raw bytes differ from those known, the prepared table was checked instead")
+        warnings.append("the raw bytes differ from the known ones, so the prepared table was checked instead")
     return warnings
 
 

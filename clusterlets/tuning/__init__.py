@@ -210,7 +210,7 @@ def tune(
 def _rank(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interrupted: bool) -> Tuned:
     """The result of the search. Configurations without a run get a row that says so."""
     tried = {(run["method"], run["parameters"]) for run in runs}
-    note = "interrupted" if interrupted else "the time was over"
+    note = "interrupted" if interrupted else "time ran out"
     placeholders = [trials.row(candidate, task, None, Fit(trials.NOT_TRIED, note)) for candidate in plan]
     untried = [row for row in placeholders if (row["method"], row["parameters"]) not in tried]
     all_runs = pd.DataFrame([*runs, *untried])

@@ -89,7 +89,7 @@ def _without_result(tuned: "Tuned") -> str:
     failed = tuned[~tuned["statuses"].str.contains("ok") & ~is_untried]
     parts = []
     if is_untried.any():
-        reason = "Interrupted before these were tried" if tuned.interrupted else "The time was over before these were tried"
+        reason = "Interrupted before these were tried" if tuned.interrupted else "Time ran out before these were tried"
         parts.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[is_untried, 'method']))}.")
     if len(failed):
         names = ", ".join(dict.fromkeys(failed["method"]))
