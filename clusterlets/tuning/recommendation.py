@@ -54,7 +54,7 @@ def sentences(tuned: "Tuned") -> str:
 
 
 def _cost_sentences(best) -> list[str]:
-    """A sentence on how near the cost is to that of plain k-means, and to the least at the same centres; none above _MAX_BOUND."""
+    """A sentence on how near the cost is to plain k-means, and to the least cost at the same centres; none above _MAX_BOUND."""
     if best["price"] > _MAX_BOUND:
         return []
     price, gap = round(best["price"], 3), best["assignment_gap"]
