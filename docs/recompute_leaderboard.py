@@ -22,7 +22,7 @@ def keeps_limit(row, limit):
 
 
 def find_scoring_runs(configurations, limit):
-    """The scoring runs of the configuration that the choosing runs select. Empty if no choosing run keeps the limit."""
+    """The scoring runs of the configuration that the choosing runs (``chooses``) select. Empty if none keeps the limit."""
     best_key, best_runs = None, []
     for runs in configurations.values():
         choosing_runs = [row for row in runs if row["chooses"] == "True"]

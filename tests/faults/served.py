@@ -123,7 +123,7 @@ class Toy:
             "citation": "none",
             "files": [{"name": name, "sha256": digest} for name, digest in hashes.items()],
         }
-        self.entry |= self._describe_table(folder / "true")
+        self.entry |= self._describe_table(folder / "original")
 
     def _describe_table(self, folder):
         """The catalogue's fields on the table: rows, features and fingerprint."""
