@@ -168,7 +168,7 @@ class Progress:
         qualifier = "at most" if self.failed else "about"  # jobs that need a failed job will not run
         left = _format_duration(10 * round(self.seconds_left(now) / 10))
         count = f"{100 * self.n_done // max(n_jobs, 1)} % · {self.n_done:,}/{n_jobs:,} steps{failed}"
-        times = f"{_format_duration(now - self.began)} gone, {qualifier} {left} left"
+        times = f"{_format_duration(now - self.began)} elapsed, {qualifier} {left} left"
         return " · ".join([count, times, *(job.rule_msg or job.rule_name for job in list(self.running.values())[:1])])
 
     def summary(self, now: float) -> str:

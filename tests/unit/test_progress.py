@@ -96,11 +96,11 @@ CLEAR_LINE = "\r\x1b[2K"
 def test_the_line_shows_steps_time_and_the_longest_running_job(make_handler):
     handler, screen = make_handler(terminal=True)
     feed(handler, FIRST_RECORDS)
-    assert screen.getvalue().strip(f"{CLEAR_LINE}\n") == "0 % · 0/7 steps · 0:00:00 gone, about 0:00:10 left"
+    assert screen.getvalue().strip(f"{CLEAR_LINE}\n") == "0 % · 0/7 steps · 0:00:00 elapsed, about 0:00:10 left"
     feed(handler, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
     feed(handler, [job_finished(1, 40.0)])
     line = screen.getvalue().split(CLEAR_LINE)[-1]
-    assert line.startswith("14 % · 1/7 steps · 0:00:40 gone, about ")
+    assert line.startswith("14 % · 1/7 steps · 0:00:40 elapsed, about ")
     assert line.endswith(" left · FRAC on adult, k = 20")
 
 
@@ -299,4 +299,4 @@ def test_a_failed_job_that_succeeds_when_started_again_does_not_count_as_failed(
 
 def test_remaining_hours_are_shown():
     progress = progress_of({"a": 100}, {"a": {"": 300.0}}, slots=2)
-    assert progress.status_line(0.0) == "0 % · 0/100 steps · 0:00:00 gone, about 4:10:00 left"
+    assert progress.status_line(0.0) == "0 % · 0/100 steps · 0:00:00 elapsed, about 4:10:00 left"

@@ -18,7 +18,7 @@ def logger_plugin_is_installed():
 def test_a_run_prints_its_progress_and_at_the_end_what_it_did(workflow):
     run = workflow.run(CELL)
     assert run.status == 0, run.output
-    assert "0 % · 0/6 steps · 0:00:00 gone, about " in run.output
+    assert "0 % · 0/6 steps · 0:00:00 elapsed, about " in run.output
     assert "Done: 6 of 6 steps, in " in run.output
     assert "Select jobs" not in run.output and "Job 0" not in run.output
     assert [name for name in workflow.results() if name.startswith("runs/")] == [CELL.removeprefix("results/tiny/")]
