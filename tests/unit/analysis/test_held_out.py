@@ -54,7 +54,7 @@ def test_the_chosen_configuration_is_scored_on_the_other_seeds(scores):
 
 def test_the_expected_best_draws_as_many_configurations_as_the_method_with_the_fewest_has(scores):
     clusterlets_row, frac_row = row_of(scores, "Clusterlets"), row_of(scores, "FRAC (fair)")
-    assert [(result["configurations"], result["drawn"]) for result in (clusterlets_row, frac_row)] == [(3, 2), (2, 2)]
+    assert [(row["configurations"], row["drawn"]) for row in (clusterlets_row, frac_row)] == [(3, 2), (2, 2)]
     assert (clusterlets_row["best_run"], frac_row["best_run"]) == (0.01, 0.04)
     # The best runs of the three configurations are .1, .01 and .3. Two of the three pairs contain .01, and one does not.
     assert clusterlets_row["expected_best"] == pytest.approx((0.01 + 0.01 + 0.1) / 3)

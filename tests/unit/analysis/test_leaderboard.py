@@ -97,7 +97,7 @@ def test_deviations_are_compared_with_limits_without_rounding_errors():
     # In a table of 100,000 rows, a deviation above a limit of up to three decimals is above it by at least this much.
     least_excess = 1 / (1000 * 100_000**2)
     rounded_excess = 0.01 + least_excess - 0.01
-    assert leaderboard.TOLERANCE / 2 < rounded_excess
+    assert rounded_excess > leaderboard.TOLERANCE / 2
 
 
 def test_a_block_is_left_out_at_and_below_a_limit_that_is_proved_infeasible():
