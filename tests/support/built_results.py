@@ -124,7 +124,7 @@ def build(runs, folder, findings=True):
     folder.mkdir()
     runs.to_csv(folder / "runs.csv", index=False)
     analyse(str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder))
-    (folder / "sensitivity.csv").unlink()  # with findings, an invented one replaces it; without, there is none
+    (folder / "sensitivity.csv").unlink()  # replaced by the invented one if there are findings, and missing otherwise
     if findings:
         (folder / "accounts").mkdir()
         tables = {"claims": CLAIMS, "sensitivity": SENSITIVITY, "datasets": DATASETS, "accounts/steps": STEPS}
@@ -146,7 +146,7 @@ def draw_placeholders(folder):
 
 
 def write(folder):
-    """Write the pages of the report, the leaderboard and the fronts, with the summaries of the report and the leaderboard."""
+    """Write report.html, leaderboard.html and fronts.html, and the summaries summary.txt and leaderboard.md."""
     write_report(
         str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
     )

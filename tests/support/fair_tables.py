@@ -62,7 +62,7 @@ def squared_distances(X, centres):
 
 
 def random_costs(rng, n, k, kind):
-    """Random costs (n, k). If ``kind`` is "few values", each is 0, 1 or 2; if it is "equal", all costs are the same."""
+    """Random costs (n, k): 0, 1 or 2 for the kind "few values", all the same for "equal", and uniform for other kinds."""
     if kind == "equal":
         return np.full((n, k), 0.1)
     return rng.integers(0, 3, size=(n, k)).astype(float) if kind == "few values" else rng.random((n, k))

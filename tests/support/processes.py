@@ -11,7 +11,7 @@ _TIMEOUT = 120  # seconds to wait for an event, far more than a busy machine nee
 
 
 class Family:
-    """All processes that were started with the variables in ``environment``, whatever their parents are by now."""
+    """All processes that were started with the variables in ``environment``, even if their parents have ended."""
 
     def __init__(self):
         self._mark = uuid.uuid4().hex

@@ -24,8 +24,8 @@ def mirror() -> Path:
 def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Standardised features (n, d) and groups (n,) of a dataset. Constant features become 0."""
     prepared = datasets.prepare(name, mirror())
-    centred, deviation = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
-    return centred / np.where(deviation > 0, deviation, 1), prepared.groups
+    centred, std = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
+    return centred / np.where(std > 0, std, 1), prepared.groups
 
 
 def adult_of_vfc() -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 COMMANDS = ("qsub", "qstat", "qdel", "bsub", "bjobs", "bkill")
-# The job leads a process group and writes the group's id to a file, so that `cancel` can end all processes of the job.
+# $1 is the path of the files with the job's state, without suffix. $2 is the script, and $3 is the log. The job leads a process
+# group and writes the group's id to a file, so that `cancel` can end all processes of the job.
 _RUN_JOB = 'echo $$ > "$1.group"; "$2" > "$3" 2>&1; echo $? > "$1.status"'
 
 

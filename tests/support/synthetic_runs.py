@@ -71,7 +71,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
     )
     noise = rng.lognormal(0, 0.3, 4)
     deviation = min(0.5, _TYPICAL_DEVIATION[matcher or method] * noise[0] * (1 + (omega or 0)))
-    is_infeasible = (dataset, matcher, k, seed) == ("heart_failure", "C", 2, 3)
+    has_no_result = (dataset, matcher, k, seed) == ("heart_failure", "C", 2, 3)  # as in a real grid, a run may have none
     n_clusters = {"C": 2, "D": 1.6 * k, "B": 1.7 * k}.get(matcher, k if matcher is None else max(1, k * 0.6))
     row = {
         "dataset": dataset,
@@ -81,7 +81,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "hops": hops,
         "omega": omega,
         "seed": seed,
-        "status": "no_valid_partition" if is_infeasible else "ok",
+        "status": "no_valid_partition" if has_no_result else "ok",
         "note": None,
         "n_clusterlets": 2 * k,
     }
@@ -115,11 +115,11 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "cohesion_error": None,
     }
     row |= metrics | _parameters(row) | other_metrics
-    return row | dict.fromkeys([*metrics, *other_metrics]) if is_infeasible else row
+    return row | dict.fromkeys([*metrics, *other_metrics]) if has_no_result else row
 
 
 def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
-    """The tables that recover-clusters would write for these runs, by file name, with invented clusters of two groups."""
+    """The tables that recover-clusters writes, by file name. The clusters are invented, and have two groups."""
     rows = selection.best_runs(runs).to_dict("records")
     composition_rows = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
     comparable = clusterings.comparable_runs(runs)

@@ -62,7 +62,7 @@ def test_added_points_have_the_effect_of_repeated_rows(seed):
 
 
 def test_a_centre_with_only_added_points_moves_to_their_mean():
-    """Two added points of weight 0.2 move the far centre from 20 to 12, where its cluster has no rows.
+    """No row is nearest to the centre at 20, so two added points of weight 0.2 move it to 12. There, too, it has no rows.
 
     If their weighted sum were not divided by their total weight, the centre would move to 4.8 and take the last row.
     """

@@ -126,7 +126,7 @@ def assert_front(front, expected):
 
 
 def valid_samples(clusterlets, sample_size, seed):
-    """Labels of the valid partitions among the samples."""
+    """Labels of the valid partitions that ``sample_partitions`` draws with this seed."""
     group_sizes = np.bincount(clusterlets.group)
     batches = centroid._sample(group_sizes, sample_size, np.random.default_rng(seed))
     return [numbered_by_appearance(column) for batch in batches for column in batch.T.tolist()]
@@ -210,7 +210,7 @@ def sampling_probabilities(n):
             probabilities[frozenset(blocks)] += probability
             return
         for size in range(2, n):
-            if size >= len(remaining):
+            if size >= len(remaining):  # the last block takes all that remain
                 add_blocks(frozenset(), (*blocks, remaining), probability / (n - 2))
                 continue
             for block in combinations(sorted(remaining), size):
@@ -240,12 +240,12 @@ def test_partitions_are_drawn_with_the_probabilities_of_the_definition(group_siz
 
 def test_block_sizes_add_up_and_no_block_has_a_single_clusterlet():
     batches = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
-    assert [len(sizes) for sizes in batches] == [2, 3, 4]
+    assert [len(sizes) for sizes in batches] == [2, 3, 4]  # one batch for each number of blocks
     assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in batches)
 
 
 class AllButTwo:
-    """A random generator that gives the first block of every sample all clusterlets but two."""
+    """A random generator that leaves two clusterlets for the second block, so every sample has two blocks and is kept."""
 
     def __init__(self):
         self.random = np.random.default_rng(0)
@@ -272,6 +272,7 @@ def test_all_batches_together_hold_the_requested_number_of_samples(monkeypatch):
 def test_partitions_are_constructed_if_too_few_samples_are_valid(monkeypatch):
     clusterlets = clusterlets_on_a_grid((6, 6), 0)
     n_valid = sample_partitions(clusterlets, 600, np.random.default_rng(0)).n_valid
+    # Partitions are constructed if there are more samples per valid one than the threshold.
     for threshold, drawn in ((600 / n_valid, "sampled"), (599 / n_valid, "constructed")):
         monkeypatch.setattr(centroid, "_SAMPLES_PER_VALID_ONE", threshold)
         assert sample_partitions(clusterlets, 600, np.random.default_rng(0)).drawn == drawn
@@ -335,7 +336,7 @@ def test_bulk_scores_are_within_the_error_bound(seed):
         clusterlets = clusterlets_at((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
     search = centroid._Search(clusterlets)
     assert search.bulk_dtype is np.float32
-    # The error bound is at least the one derived in its docstring, but small enough that few partitions are scored again.
+    # The docstring of error_bound derives the lower limit. Below the upper limit, few partitions are scored again.
     assert (4 * 40 + 12) * np.finfo(np.float32).eps < search.error_bound < 5e-5
     distances = centroid_distances(clusterlets.centroids)
     for batch in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
@@ -344,7 +345,7 @@ def test_bulk_scores_are_within_the_error_bound(seed):
         bulk_silhouettes, bulk_deviations = search._bulk_scores(batch)
         partitions = batch.T.astype(int)
         silhouettes = [centroid_silhouette(distances, labels) for labels in partitions]
-        assert np.abs(bulk_silhouettes - silhouettes).max() < search.error_bound / 2
+        assert np.abs(bulk_silhouettes - silhouettes).max() < search.error_bound / 2  # the bound doubles the derived error
         deviations = [
             max(float(naive_deviation(clusterlets, np.flatnonzero(labels == b))) for b in set(labels)) for labels in partitions
         ]
@@ -381,21 +382,21 @@ def test_only_truly_beaten_partitions_are_dropped():
     front = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
     bulk_silhouettes = true_silhouettes + rng.uniform(-1, 1, 600) * search.error_bound
     beaten = search._certainly_beaten(front, bulk_silhouettes, deviation)
-    is_as_fair = np.append(deviation, front.deviation) <= deviation[:, None]
+    is_at_least_as_fair = np.append(deviation, front.deviation) <= deviation[:, None]
     has_higher_silhouette = np.append(true_silhouettes, front.silhouette) > true_silhouettes[:, None]
-    assert (is_as_fair & has_higher_silhouette).any(axis=1)[beaten].all()
+    assert (is_at_least_as_fair & has_higher_silhouette).any(axis=1)[beaten].all()
     assert beaten.sum() > 300  # more than half
 
 
 def test_single_precision_is_used_only_if_it_is_exact_enough():
     ordinary = random_clusterlets((5, 5), 0)
     assert centroid._Search(ordinary).bulk_dtype is np.float32
-    large = clusterlets_at((5, 5), ordinary.centroids, ordinary.sizes * 100_000)
+    large = clusterlets_at((5, 5), ordinary.centroids, ordinary.sizes * 100_000)  # counts add up to 2^24 or more
     assert centroid._Search(large).bulk_dtype is np.float64
     for total, bulk_dtype in ((2**24 - 1, np.float32), (2**24, np.float64)):
         sizes = [1] * 9 + [total - 9]
         assert centroid._Search(clusterlets_at((5, 5), ordinary.centroids, sizes)).bulk_dtype is bulk_dtype
-    tiny = clusterlets_at((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)
+    tiny = clusterlets_at((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)  # a distance may underflow
     assert centroid._Search(tiny).bulk_dtype is np.float64
     # A common factor of all counts must not change the front. In single precision it would.
     plain, scaled = (sample_partitions(c, 5000, np.random.default_rng(0)) for c in (ordinary, large))
@@ -480,7 +481,7 @@ def fit(seed):
         ClusterletClustering(5, matcher="C", sample_size=2000, random_state=seed).fit(X, sensitive_features=groups)
 
 X, groups = np.random.default_rng(0).normal(size=(100, 4)), np.arange(100) % 2
-X @ X.T
+X @ X.T  # BLAS is in use before the first fit
 before = limits()
 with ThreadPoolExecutor(8) as threads:
     list(threads.map(fit, range(8)))
@@ -494,7 +495,7 @@ def test_sampling_in_threads_leaves_the_callers_thread_limits_unchanged():
         [sys.executable, "-c", FITS_IN_THREADS], env=environment, capture_output=True, text=True, check=True
     )
     before, after = process.stdout.strip().split(";")
-    assert before == after != "[]"
+    assert before == after != "[]"  # an empty list would mean that no BLAS library was found
 
 
 def test_partitions_are_few_if_the_bell_number_is_at_most_the_limit():

@@ -1,4 +1,4 @@
-"""Features whose squares would overflow or underflow are refused by all users of a table. Other features are accepted."""
+"""Every function that takes a table refuses features whose squares would overflow or underflow. It accepts all others."""
 
 import numpy as np
 import pytest

@@ -22,7 +22,7 @@ def small_problem(seed, n_groups):
     """Costs (n, k) and groups (n,) of few instances, so that a test can try every assignment."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(5, 10)), int(rng.integers(1, 4))
-    X, groups = table(rng, n, n_groups, KINDS[seed % 4], outlier=1e6)
+    X, groups = table(rng, n, n_groups, KINDS[seed % 4])  # without the kind "outlier"
     return squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2)), groups
 
 
@@ -140,7 +140,7 @@ class TestWholeCounts:
     def test_whole_counts_keep_totals_and_bounds(self, seed, n_groups, k, max_total, kind, delta):
         rng = np.random.default_rng(seed)
         totals = rng.integers(1, max_total + 1, size=n_groups)
-        totals[0] += max(0, k - totals.sum())
+        totals[0] += max(0, k - totals.sum())  # at least one instance for each cluster
         low, high = share_bounds(np.repeat(np.arange(n_groups), totals), delta)
         fractions = {
             "fair": np.tile(rng.dirichlet(np.ones(k)), (n_groups, 1)),
@@ -155,7 +155,7 @@ class TestWholeCounts:
         assert (counts <= np.ceil(high[:, None] * sizes - 1e-9)).all()
 
     def test_only_clusters_whose_size_rules_out_the_bounds_break_them(self):
-        """Each group must make up half of every cluster. This is possible with four or ten instances, but not with three."""
+        """Each group must make up half of every cluster. Four or ten instances have halves, but three have none."""
         low = high = np.array([0.5, 0.5])
         counts, is_strict = round_within_bounds(
             np.array([[1.5, 2.5, 4.5], [1.5, 1.5, 5.5]]), low, high, np.array([9, 8]), strict=True

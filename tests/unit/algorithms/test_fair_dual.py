@@ -27,7 +27,8 @@ def problem(seed, n, k, n_groups, kind="plain"):
 def linear_program_optimum(costs, weights, groups, low, high, slack):
     """The least cost of a fractional assignment whose counts miss the bounds on shares by at most ``slack`` instances."""
     (n, k), n_groups = costs.shape, len(low)
-    constraints = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])  # for each cluster
+    # The constraints are the same for every cluster.
+    constraints = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])
     group_weights = csr_array((weights, (groups, np.arange(n))), shape=(n_groups, n))
     share_constraints = kron(csr_array(constraints) @ group_weights, eye_array(k))
     row_sums = kron(eye_array(n), np.ones((1, k)))
@@ -122,4 +123,4 @@ def test_exponentials_and_logarithms_are_accurate_to_twelve_digits():
     # Values above 40 count as 40.
     assert exponentials == pytest.approx([exp(-min(value, 40)) for value in values], rel=1e-12)
     for x in np.concatenate([10.0 ** np.linspace(-300, 300, 200), np.linspace(0.5, 2, 100)]):
-        assert module._log(x, 13) == pytest.approx(log(x), rel=1e-12, abs=1e-15)
+        assert module._log(x, 13) == pytest.approx(log(x), rel=1e-12, abs=1e-15)  # 13 terms of the series

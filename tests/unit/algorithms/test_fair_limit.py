@@ -39,7 +39,7 @@ def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **optio
 
 
 def least_cost_by_deviation(X, groups, k):
-    """The least cost of all clusterings with the same largest deviation, by that deviation."""
+    """For each largest deviation that a clustering can have, the least cost of all clusterings that have it."""
     levels, costs = np.arange(groups.max() + 1)[:, None], {}
     for labels in all_labels(len(X), k):
         counts = counts_of(labels, groups, k)
@@ -57,7 +57,7 @@ def least_cost_by_deviation(X, groups, k):
     ],
 )
 def test_feasible_limits_are_kept_and_infeasible_limits_are_refused(seed, n, k, n_groups):
-    """The limits are all deviations that a clustering can have, and a limit just below the least."""
+    """The limits are the largest deviations of all clusterings, and a number just below the smallest of them."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 2)), 1)
     groups = np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]
@@ -154,7 +154,7 @@ def test_the_violation_unit_of_a_single_group_is_the_change_by_one_instance():
 
 
 def test_new_instances_of_a_single_group_keep_the_limits_of_frac():
-    """There are six old rows and two new ones, and each cluster must hold two of the eight. The second cluster lacks one."""
+    """With tau = 1/4, each cluster needs two of the six old and two new rows. The second cluster has one old row."""
     composition = np.array([[5, 1]])
     limits = rows_for_new(composition, np.array([2]), tau=0.25)
     labels, missed = assign_new(np.array([[0.0, 9.0], [0.0, 1.0]]), np.zeros(2, dtype=np.int64), composition, *limits)

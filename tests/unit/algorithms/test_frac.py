@@ -75,9 +75,9 @@ class TestFairAssignmentByHand:
     def test_points_beyond_the_quota_go_to_the_lower_of_equally_near_centres(self):
         assert fair_assignment(column(0, 2, -2), np.zeros(3, int), column(1, -1), tau=0).tolist() == [0, 0, 1]
 
-    def test_a_group_with_a_quota_starts_where_the_group_before_it_ended(self):
+    def test_with_a_quota_the_turn_is_not_reset_between_groups_either(self):
         X, groups = column(0, 0, 0, 1, 2, 1), np.array([0, 0, 0, 1, 1, 1])
-        # Group 0 ends with centre 0. In group 1, both centres have one turn, and centre 1 has the first.
+        # In group 0, centre 0 has the last turn. In group 1, both centres have one turn, and centre 1 has the first.
         # The last point of group 1 goes to centre 0.
         labels = fair_assignment(X, groups, column(1, 1), tau=[Fraction(1, 2), Fraction(1, 3)])
         assert labels.tolist() == [0, 1, 0, 1, 0, 0]
@@ -146,13 +146,13 @@ class TestTau:
 
 
 def test_constraints_on_new_rows_give_the_least_counts_of_old_and_new_rows_together():
-    composition, new_rows = np.array([[2, 1], [1, 3], [0, 0]]), np.array([3, 2, 4])
-    # Old and new rows together: 6, 6 and 4. A quarter of each, rounded down, is one row.
+    composition, new_counts = np.array([[2, 1], [1, 3], [0, 0]]), np.array([3, 2, 4])
+    # The groups have 6, 6 and 4 old and new rows. A quarter of each, rounded down, is one row.
     # The third group has no old rows, so it has no least count.
-    constraints, slack = rows_for_new(composition, new_rows, Fraction(1, 4))
+    constraints, slack = rows_for_new(composition, new_counts, Fraction(1, 4))
     assert constraints.tolist() == (-np.eye(3)).tolist() and slack.tolist() == [[1, 0], [0, 2], [0, 0]]
     # Without tau, the least count is half of each group.
-    assert rows_for_new(composition, new_rows)[1].tolist() == [[-1, -2], [-2, 0], [0, 0]]
+    assert rows_for_new(composition, new_counts)[1].tolist() == [[-1, -2], [-2, 0], [0, 0]]
 
 
 def random_input(rng):
@@ -163,9 +163,9 @@ def random_input(rng):
     if kind == 0:
         X = rng.normal(size=shape)
     elif kind == 1:
-        X = rng.integers(0, 4, size=shape).astype(float)
+        X = rng.integers(0, 4, size=shape).astype(float)  # many ties
     elif kind == 2:
-        X = rng.normal(size=shape)[rng.integers(0, n, size=n)]
+        X = rng.normal(size=shape)[rng.integers(0, n, size=n)]  # duplicates
     else:
         X = np.zeros(shape)
     centres = rng.normal(size=(n_clusters, n_features))
@@ -199,6 +199,7 @@ def test_labels_are_those_of_the_simulation(seed):
 
 @pytest.mark.parametrize("n_values", [3, 40, None])
 def test_labels_are_those_of_the_simulation_if_centres_refill_their_queues(n_values):
+    # A centre queues only some near points. With 1100 rows, it uses up its queue and fills it again.
     rng = np.random.default_rng(7)
     X = rng.normal(size=(1100, 2)) if n_values is None else rng.integers(0, n_values, size=(1100, 2)).astype(float)
     groups = (rng.random(1100) < 0.3).astype(int)
@@ -231,7 +232,7 @@ def test_memory_layout_and_type_of_the_input_do_not_matter():
 
 
 class TestFrac:
-    def data(self, seed=0, n=90):
+    def random_table(self, seed=0, n=90):
         rng = np.random.default_rng(seed)
         return rng.normal(size=(n, 2)) + 4 * rng.integers(0, 3, size=(n, 1)), (rng.random(n) < 0.3).astype(int)
 
@@ -246,9 +247,9 @@ class TestFrac:
 
     @pytest.mark.parametrize("seed", range(4))
     def test_the_result_is_that_of_the_best_round(self, seed):
-        X, groups = self.data(seed)
+        X, groups = self.random_table(seed)
         first_centres = X[np.random.default_rng(seed).permutation(len(X))[:4]]
-        result = frac(X, groups, 4, np.random.default_rng(seed), max_iter=12, tol=-1)
+        result = frac(X, groups, 4, np.random.default_rng(seed), max_iter=12, tol=-1)  # tol=-1: no early end
         labels, cost, centres = min(self.simulated_rounds(X, groups, first_centres, 12), key=lambda candidate: candidate[1])
         assert result.n_iter == 12
         assert (result.labels_fair == labels).all()
@@ -258,12 +259,12 @@ class TestFrac:
         assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
 
     def test_the_result_is_that_of_the_earliest_of_equally_good_rounds(self):
-        """The labels are [1, 0, 0] in the first round, and [0, 0, 1] at the same cost in the second."""
+        """The first round gives the labels [1, 0, 0], and the second gives [0, 0, 1]. Both cost the same."""
         result = frac(column(2, 0, 2), np.zeros(3, int), 2, InOrder(1, 0, 2), max_iter=2, tol=-1)
         assert (result.labels_fair.tolist(), result.cost, result.n_iter) == ([1, 0, 0], 2.0, 2)
 
     def test_the_rounds_end_when_the_cost_changes_by_at_most_the_tolerance(self):
-        X, groups = self.data()
+        X, groups = self.random_table()
         first_centres = X[np.random.default_rng(5).permutation(len(X))[:4]]
         costs = [cost for _, cost, _ in self.simulated_rounds(X, groups, first_centres, 40)]
         has_settled = [abs(previous - cost) <= 0.01 * cost for previous, cost in pairwise(costs)]
@@ -280,7 +281,7 @@ class TestFrac:
 
     @pytest.mark.parametrize("init", ["random", "k-means++"])
     def test_the_seed_decides_the_result(self, init):
-        X, groups = self.data()
+        X, groups = self.random_table()
         first, repeated, other = (frac(X, groups, 5, np.random.default_rng(seed), init=init) for seed in (1, 1, 2))
         assert first.centres.tobytes() == repeated.centres.tobytes()
         assert first.labels_fair.tobytes() == repeated.labels_fair.tobytes()
@@ -314,18 +315,18 @@ class TestFrac:
         assert labels.tolist() == [0, 2] and centres.ravel().tolist() == [0, 1, 9] and cost == 0
 
     def test_with_as_many_clusters_as_instances_each_cluster_holds_one_instance(self):
-        X, groups = self.data(n=12)
+        X, groups = self.random_table(n=12)
         result = frac(X, groups, 12, np.random.default_rng(0))
         assert sorted(result.labels_fair) == list(range(12)) and result.cost == pytest.approx(0)
 
     def test_a_single_cluster_holds_all_instances(self):
-        X, groups = self.data()
+        X, groups = self.random_table()
         for cluster in (frac, frac_oe):
             result = cluster(X, groups, 1, np.random.default_rng(0))
             assert not result.labels_fair.any() and not result.labels_nearest.any()
 
     def test_frac_oe_makes_one_fair_assignment_at_the_centres_of_plain_k_means(self):
-        X, groups = self.data()
+        X, groups = self.random_table()
         result = frac_oe(X, groups, 3, np.random.default_rng(0))
         labels = frac_module.kmeans_labels(X, 3, np.random.default_rng(0))
         means = np.array([X[labels == index].mean(axis=0) for index in range(3)])
@@ -351,7 +352,7 @@ class TestFrac:
             assert (five_centres == np.vstack([three_centres, three_centres[:2]])).all()
 
     def test_clusters_keep_the_least_count_of_each_group(self):
-        X, groups = self.data()
+        X, groups = self.random_table()
         result = frac(X, groups, 4, np.random.default_rng(0), tau=[0.2, 0.1])
         n_first, n_second = np.bincount(groups)
         counts = counts_of(result.labels_fair, groups, 4)

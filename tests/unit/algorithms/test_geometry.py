@@ -98,7 +98,8 @@ def test_estimates_from_samples_are_unbiased_and_spread_by_their_standard_error(
 
 
 def test_two_standard_errors_cover_the_exact_cohesion_of_most_tables():
-    is_covered, largest_distance = [], 20  # any number will do: both cohesions divide by it
+    largest_distance = 20  # any number will do, because both cohesions are divided by it
+    is_covered = []
     for seed in range(200):
         X, labels = random_groups(4000, [0.5, 0.3, 0.15, 0.05], seed)
         sizes, membership = np.bincount(labels), np.eye(4, dtype=bool)
@@ -121,7 +122,7 @@ def test_sums_are_exact_for_groups_that_are_sampled_whole():
 
 
 @pytest.mark.parametrize("shares", [[0.5, 0.5], [0.96, 0.04]])
-def test_each_sample_has_the_next_rows_of_each_group_at_least_twenty_of_each(shares):
+def test_each_sample_takes_the_next_rows_of_each_group_and_at_least_twenty(shares):
     X, labels = random_groups(900, shares)
     order = random_order(900, 0)
     sums = sampled_sums(X, labels, 2, order, sample_size=50)
@@ -148,7 +149,7 @@ def test_the_diameter_is_the_largest_distance(n, distribution):
 
 
 def test_the_largest_distance_of_too_many_rows_is_exact_or_bounded(monkeypatch):
-    """With a limit of 10 rows, the search starts with the outermost 2 of 11. It stops if over 10 pairs may be further apart."""
+    """The search starts with the outermost 2 rows. With a limit of 10, it gives bounds if over 10 pairs may be farther."""
     triangle, square = np.zeros((11, 2)), np.full((11, 2), 20.0)
     triangle[:3] = np.column_stack([np.cos([0, 2, 4]), np.sin([0, 2, 4])])
     square[:4] += [[5, 0], [0, 4.9], [-4.8, 0], [0, -4.7]]

@@ -22,6 +22,9 @@ TABLES = {
 }
 
 
+# Functions that choose the first centres.
+
+
 def random_rows(X, rng):
     return X[rng.choice(len(X), min(len(X), rng.integers(1, 31)), replace=False)]
 
@@ -79,7 +82,7 @@ def exact_lloyd(X, centres):
 
 def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
     """The rows lie on a small grid of whole numbers, so they are often halfway between two centres."""
-    n_compared = n_ties = 0
+    n_compared = n_with_ties = 0
     for seed in range(700):
         rng = np.random.default_rng(seed)
         X = rng.integers(4, size=(rng.integers(4, 12), rng.integers(1, 3))).astype(float)
@@ -92,9 +95,9 @@ def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
         assert np.array_equal(result.labels, labels)
         assert result.inertia == pytest.approx(float(inertia), abs=1e-12)
         distances = ((X[:, None] - centres) ** 2).sum(axis=2)
-        n_ties += ((distances == distances.min(axis=1, keepdims=True)).sum(axis=1) > 1).any()
+        n_with_ties += ((distances == distances.min(axis=1, keepdims=True)).sum(axis=1) > 1).any()
         n_compared += 1
-    assert n_compared > 100 and n_ties > 20
+    assert n_compared > 100 and n_with_ties > 20
 
 
 def has_exact_means(labels):

@@ -123,7 +123,7 @@ def test_distance_visits_three_groups_in_turn():
 
 
 @pytest.mark.parametrize(
-    ("start", "n_groups", "hops", "expected"),
+    ("start_group", "n_groups", "hops", "expected"),
     [
         (0, 2, 3, [1, 0, 1]),
         (1, 2, 3, [0, 1, 0]),
@@ -135,8 +135,8 @@ def test_distance_visits_three_groups_in_turn():
         (1, 4, 2, [0, 3, 2, 3, 0, 1]),
     ],
 )
-def test_the_route_visits_the_groups_in_the_expected_order(start, n_groups, hops, expected):
-    assert _route(start, n_groups, hops) == expected
+def test_the_route_visits_the_groups_in_the_expected_order(start_group, n_groups, hops, expected):
+    assert _route(start_group, n_groups, hops) == expected
 
 
 # ---- greedy matchers, worked out by hand
@@ -199,9 +199,11 @@ def test_greedy_balance_with_scope_last_still_compares_the_whole_cluster():
 # ---- comparison with a naive implementation of section 3
 
 
-def naive_route(start, n_groups, n_steps):
+def naive_route(start_group, n_groups, n_steps):
     """The groups that a walk visits. It goes along a line of all groups, and turns round at either end."""
-    groups_in_line = list(range(n_groups)) if start == 0 else [*range(start, -1, -1), *range(n_groups - 1, start, -1)]
+    groups_in_line = list(range(n_groups))
+    if start_group > 0:
+        groups_in_line = [*range(start_group, -1, -1), *range(n_groups - 1, start_group, -1)]
     position, direction, visited_groups = 0, 1, []
     for _ in range(n_steps):
         if not 0 <= position + direction < n_groups:
@@ -244,7 +246,10 @@ def pinball_costs(clusterlets, scope):
 
 
 def naive_pinball(clusterlets, hops, cost):
-    """Clusters where each hop minimises ``cost(cluster, last, candidate)``; ties go to the lowest index."""
+    """Clusters where each hop minimises ``cost(cluster, last, candidate)``; ties go to the lowest index.
+
+    Every clusterlet of group 0 starts a cluster. A clusterlet of another group does so only if it is in no cluster yet.
+    """
     n_groups = clusterlets.counts.shape[1]
     distinct_clusters = []
     for start in range(len(clusterlets)):
@@ -322,25 +327,25 @@ def test_greedy_matchers_equal_the_naive_ones(n_groups, scope, seed):
     hops = int(rng.integers(1, 6))
     order = np.random.default_rng(seed).permutation(len(clusterlets)).tolist()
 
-    def compared(cluster):
+    def in_scope(cluster):
         """The clusterlets that candidates are compared with."""
         return cluster if scope == "cluster" else cluster[-1:]
 
     def nearest(cluster, unused):
         candidates = [j for j in unused if clusterlets.group[j] != clusterlets.group[cluster[-1]]]
-        return min(candidates, key=partial(naive_squared_distance_to_centre, clusterlets, compared(cluster)), default=None)
+        return min(candidates, key=partial(naive_squared_distance_to_centre, clusterlets, in_scope(cluster)), default=None)
 
     def last_distance(cluster):
         if len(cluster) == 1:
             return math.inf
-        return naive_squared_distance_to_centre(clusterlets, compared(cluster[:-1]), cluster[-1])
+        return naive_squared_distance_to_centre(clusterlets, in_scope(cluster[:-1]), cluster[-1])
 
     def fairest(cluster, unused):
         if not unused:
             return None
-        deviations = {j: naive_deviation(clusterlets, [*compared(cluster), j]) for j in unused}
+        deviations = {j: naive_deviation(clusterlets, [*in_scope(cluster), j]) for j in unused}
         tied = [j for j in unused if deviations[j] == min(deviations.values())]
-        divergences = {j: naive_divergence(clusterlets, [*compared(cluster), j]) for j in tied}
+        divergences = {j: naive_divergence(clusterlets, [*in_scope(cluster), j]) for j in tied}
         return next(j for j in tied if divergences[j] <= min(divergences.values()) + 1e-12)
 
     membership = match_greedy_distance(clusterlets, hops, np.random.default_rng(seed), scope)

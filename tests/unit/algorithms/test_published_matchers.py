@@ -1,4 +1,4 @@
-"""Matchers that follow the published code make the same clusters as its package. The first tests name its quirks."""
+"""The matchers of the module ``published`` make the clusters of the published package. The first tests show its quirks."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def unordered_clusters(membership):
 
 
 def test_costs_are_mirrored_as_if_they_were_symmetric():
-    # Clusterlet 1 joins clusterlet 3, although 1 and 3 deviate by .137, because the pair gets the low cost of the pair (0, 4).
+    # The pair (1, 3) wrongly gets the low cost of the pair (0, 4). So clusterlet 1 joins 3, although they deviate by .137.
     published_clusters = unordered_clusters(published.match_balance(CLUSTERLETS, 1))
     assert published_clusters == {frozenset(pair) for pair in ([2, 3], [0, 4], [0, 5], [1, 3])}
     assert unordered_clusters(pinball.match_balance(CLUSTERLETS, 1)) != published_clusters

@@ -117,11 +117,11 @@ def test_no_step_raises_the_objective(common_rounds, lipschitz, monkeypatch):
     costs, groups = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60])
     values, original_lower = [], module._Shares._lower_objective
 
-    def recorded_lower(*arguments):
+    def lower_and_record(*arguments):
         values.append(original_lower(*arguments))
         return values[-1]
 
-    monkeypatch.setattr(module._Shares, "_lower_objective", recorded_lower)
+    monkeypatch.setattr(module._Shares, "_lower_objective", lower_and_record)
     shares = module._Shares(groups, 5, 300.0, lipschitz)
     final_objective, labels, warning = shares.settle(costs)
     assert shares.has_own_constants == (common_rounds == 0) and warning == ""
@@ -189,9 +189,9 @@ def test_after_an_empty_cluster_vfc_starts_again_from_k_means(monkeypatch):
 
 def test_if_both_starts_empty_a_cluster_the_result_is_that_of_the_round_before(monkeypatch):
     X, groups = random_table()
-    round_before = vfc(X, groups, 3, np.random.default_rng(0), 1)
-    monkeypatch.setattr(module, "_outer_rounds", lambda *_: (round_before, True))
-    assert vfc(X, groups, 3, np.random.default_rng(0), 1) is round_before
+    result_before = vfc(X, groups, 3, np.random.default_rng(0), 1)
+    monkeypatch.setattr(module, "_outer_rounds", lambda *_: (result_before, True))
+    assert vfc(X, groups, 3, np.random.default_rng(0), 1) is result_before
 
 
 def test_a_cluster_that_is_empty_after_the_first_round_of_both_starts_is_an_error(monkeypatch):

@@ -30,7 +30,7 @@ def test_configurations_are_judged_by_their_means_over_seeds():
         )
     )
     strict, loose = row_of(table, "Clusterlets", 0.01), row_of(table, "Clusterlets", 0.02)
-    # The deviation of this configuration equals the limit.
+    # The configuration with k = 10 has a deviation of exactly 0.01, the limit.
     assert (strict["k"], strict["cohesion"], strict["seeds"], strict["best"]) == (10, 0.7, 1, True)
     assert (loose["k"], loose["cohesion"], loose["seeds"]) == (5, pytest.approx(0.85), 2)
     assert loose["deviation_mean"] == pytest.approx(0.016) and loose["matcher"] == "G-B"

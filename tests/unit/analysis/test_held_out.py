@@ -21,27 +21,27 @@ def test_the_expected_minimum_is_the_mean_of_the_minima_of_all_draws():
         assert held_out.expected_minimum(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
 
 
-def runs_with(deviations, **values):
-    """Arguments of ``some_runs``: for each deviation a run with these values, with the seeds 0, 1, ..."""
+def changes_with(deviations, **values):
+    """Arguments of ``some_runs``: one run for each deviation, with these values and the seeds 0, 1, ..."""
     return [{**values, "seed": seed, "deviation_mean": deviation} for seed, deviation in enumerate(deviations)]
 
 
 @pytest.fixture(scope="module")
 def scores():
     runs = some_runs(
-        *runs_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best matcher configuration on seeds 0 to 4
-        *runs_with([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on seeds 5 to 9, and the best run
-        *runs_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # limit cases, which are left out
-        *runs_with([0.3] * 10, matcher="D", hops=1),
-        *runs_with([0.04] * 5 + [0.06] * 5, **FRAC),
-        *runs_with([0.05] * 10, **FRAC, k=10),
+        *changes_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best matcher configuration on seeds 0 to 4
+        *changes_with([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on seeds 5 to 9, and the best run
+        *changes_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # limit cases, which are left out
+        *changes_with([0.3] * 10, matcher="D", hops=1),
+        *changes_with([0.04] * 5 + [0.06] * 5, **FRAC),
+        *changes_with([0.05] * 10, **FRAC, k=10),
     )
     return held_out.by_dataset(runs)
 
 
 def row_of(scores, method, dataset="pima"):
-    (match,) = scores[(scores["dataset"] == dataset) & (scores["method"] == method)].to_dict("records")
-    return match
+    (row,) = scores[(scores["dataset"] == dataset) & (scores["method"] == method)].to_dict("records")
+    return row
 
 
 def test_the_chosen_configuration_is_scored_on_the_other_seeds(scores):
@@ -54,7 +54,7 @@ def test_the_chosen_configuration_is_scored_on_the_other_seeds(scores):
 
 def test_the_expected_best_draws_as_many_configurations_as_the_method_with_the_fewest_has(scores):
     clusterlets_row, frac_row = row_of(scores, "Clusterlets"), row_of(scores, "FRAC (fair)")
-    assert [(result["configurations"], result["drawn"]) for result in (clusterlets_row, frac_row)] == [(3, 2), (2, 2)]
+    assert [(row["configurations"], row["drawn"]) for row in (clusterlets_row, frac_row)] == [(3, 2), (2, 2)]
     assert (clusterlets_row["best_run"], frac_row["best_run"]) == (0.01, 0.04)
     # The best runs of the three configurations are .1, .01 and .3. Two of the three pairs contain .01, and one does not.
     assert clusterlets_row["expected_best"] == pytest.approx((0.01 + 0.01 + 0.1) / 3)

@@ -9,7 +9,7 @@ from clusterlets.grid import runs_frame
 
 
 def winner(*changes: dict, by: str = "deviation_mean") -> int:
-    """Position of the best run. The runs are given as changes of a default run, and their order must not matter."""
+    """Position of the best run. The runs are given as changes of the usual run, and their order must not matter."""
     runs = some_runs(*changes)
     (position,) = selection.best(runs, by, ["dataset"]).index
     (position_if_reversed,) = selection.best(runs[::-1], by, ["dataset"]).index

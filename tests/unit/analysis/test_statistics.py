@@ -89,7 +89,8 @@ def test_each_ranking_contains_its_methods_and_all_complete_blocks():
     assert set(matchers.mean_ranks.index) == matcher_names
     assert set(with_controls.mean_ranks.index) == matcher_names | {"k-means", "random"}
     assert set(all_methods.mean_ranks.index) == matcher_names | {"FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
-    # Blocks are the 10 datasets, or 120 of a dataset, k and seed. C has no result on heart_failure with k = 2 and seed 3.
+    # A block is one of 10 datasets, or, with pseudo-replication, one of 120 combinations of dataset, k and seed. In one of
+    # these, heart_failure with k = 2 and seed 3, C has no result.
     assert (len(matchers.complete), len(pseudo_replication.complete), len(pseudo_replication.incomplete)) == (10, 119, 1)
     assert "pseudo-replication" in pseudo_replication.title
 
@@ -114,10 +115,10 @@ def test_the_ranks_and_the_statistic_match_demsars_example():
     published_ranks = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
     assert ranking.mean_ranks.to_dict() == pytest.approx(published_ranks, abs=0.0006)
     # The published chi-squared ignores ties; ours is corrected for them.
-    ignoring_ties = 12 * 14 / (4 * 5) * ((ranking.mean_ranks**2).sum() - 4 * 5**2 / 4)
-    ties = sum(sum(n**3 - n for n in row.value_counts()) for _, row in DEMSAR.iterrows())
-    assert ignoring_ties == pytest.approx(9.28, abs=0.005)
-    assert ranking.statistic == pytest.approx(ignoring_ties / (1 - ties / (14 * 4 * (4**2 - 1))))
+    statistic_ignoring_ties = 12 * 14 / (4 * 5) * ((ranking.mean_ranks**2).sum() - 4 * 5**2 / 4)
+    tie_sum = sum(sum(n**3 - n for n in row.value_counts()) for _, row in DEMSAR.iterrows())
+    assert statistic_ignoring_ties == pytest.approx(9.28, abs=0.005)
+    assert ranking.statistic == pytest.approx(statistic_ignoring_ties / (1 - tie_sum / (14 * 4 * (4**2 - 1))))
     assert ranking.kendall_w == pytest.approx(ranking.statistic / (14 * 3))
 
 

@@ -118,7 +118,8 @@ def test_the_bounds_for_intervals_of_shares_are_close_to_the_exact_cost(kind):
         columns = columns[:1]
     shares = np.array([len(rows), len(columns)]) / (len(rows) + len(columns))
     intervals = [share_intervals(shares, delta) for delta in (0, 0.1, 0.3, 0.6)]
-    row_intervals, column_intervals = ([(low[h], high[h]) for low, high in intervals] for h in (1, 0))
+    # The rows are one group and the columns another. The mass of a row is a share of the other group, and vice versa.
+    row_intervals, column_intervals = ([(low[group], high[group]) for low, high in intervals] for group in (1, 0))
     bounds = transport_bounds(rows, columns, row_intervals, column_intervals)
     costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
     exact = [cheapest_transport(costs, *intervals) for intervals in zip(row_intervals, column_intervals)]

@@ -96,9 +96,9 @@ def run_with_libraries(*command, cwd):
 @pytest.fixture(scope="module")
 def archived_run(tmp_path_factory):
     """A folder with the results of a finished run and the archive of this run."""
-    archived_run = tmp_path_factory.mktemp("archive")
-    write_finished_run(archived_run / "results")
-    process = run_archive(cwd=archived_run)
+    folder = tmp_path_factory.mktemp("archive")
+    write_finished_run(folder / "results")
+    process = run_archive(cwd=folder)
     assert process.returncode == 0, process.stderr
     assert re.fullmatch(
         r"results\.crate\.zip: \d+ files, .* valid according to workflow-run-crate-0\.5\. "
@@ -106,7 +106,7 @@ def archived_run(tmp_path_factory):
         r"About your table people, the archive reveals the values of city and sex .*\. May these be public\?\n",
         process.stdout,
     )
-    return archived_run
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -62,9 +62,9 @@ def test_the_output_file_contains_the_clusters_of_the_estimator(people, run, tmp
     status, output, _ = run("cluster", *common_options, *options)
     X = standardise(people[["income", "age"]].to_numpy())
     rows, clusters = estimator.fit(X, sensitive_features=people[sensitive]).memberships_.nonzero()
-    file_content = pd.read_csv(tmp_path / "new" / "l.csv")
-    assert status == 0 and f"{' and '.join(sensitive)}: " in output and list(file_content) == ["row", "cluster"]
-    assert file_content.to_numpy().tolist() == [[*pair] for pair in zip(rows, clusters)]
+    written = pd.read_csv(tmp_path / "new" / "l.csv")
+    assert status == 0 and f"{' and '.join(sensitive)}: " in output and list(written) == ["row", "cluster"]
+    assert written.to_numpy().tolist() == [[*pair] for pair in zip(rows, clusters)]
 
 
 @pytest.fixture
@@ -304,7 +304,7 @@ def test_names_of_groups_are_drawn_literally_and_cut_if_too_long(people, run, tm
     picture = (tmp_path / f"p.{suffix}").read_bytes()
     if suffix == "png":
         width, height = struct.unpack(">II", picture[16:24])
-        assert width == 12.5 * 150 and height < width
+        assert width == 12.5 * 150 and height < width  # 12.5 inches at 150 dots per inch
     if suffix == "svg":
         assert [odd_name for odd_name in odd_names[:4] if f"<!-- {escape(odd_name)} -->".encode() not in picture] == []
         assert b"<!-- " + 17 * b"x" + "…".encode() in picture

@@ -1,4 +1,4 @@
-"""export and recover-clusters give the clusters that the workflow scored, here on a small grid of iris."""
+"""export and recover-clusters give the clusters that the workflow scored. The tests run a small grid on iris."""
 
 import json
 import re
@@ -145,7 +145,7 @@ def test_clusters_made_with_other_settings_than_the_grid_had_are_refused(export,
         status, _, error = export("--config", "other.yaml", "--method", matcher, "--parameters", f"hops={hops}", "--seed", seed)
         statuses.append(status)
         assert status == 0 or ("not those that" in error and path_of_cell(matcher, f"k3_hops{hops}") in error)
-    assert 1 in statuses  # but not everywhere: some clusters are the same by chance
+    assert 1 in statuses  # not all are refused, because some clusters are the same by chance
 
 
 # Part of an error message -> the options that cause it.
@@ -188,7 +188,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
     status, _, error = export(*options)
     assert status == 1 and not path.exists() and f"{path} was damaged" in error and "has been removed. " in error
     assert error.rstrip().endswith(remedy) and "same command" not in error
-    if kind != "cell":  # Without the cell there are no scores to compare with.
+    if kind != "cell":  # without the cell, there are no scores to compare with
         status, _, error = export(*options)
         assert status == 1 and error.rstrip().endswith(f"{path} does not exist. {remedy}")
     path.write_bytes(intact)
