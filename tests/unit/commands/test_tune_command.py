@@ -122,7 +122,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, ct
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert status == 128 + signum and "interrupted" in error and "This command repeats the run" in output
     front = pd.read_csv("front.csv")
-    # Few fits are finished; more configurations than that are marked as interrupted.
+    # More configurations are marked as interrupted than fits have finished.
     assert front["runs"].sum() == 6 + is_ignored < (front["note"] == "interrupted").sum() and Path("front.png").exists()
 
 
@@ -183,7 +183,8 @@ def test_different_requests_write_different_files():
     requests += [f"{folder}/people.csv" for folder in ("a", "b", "a/b", "../a", "/a")] + ["people.tsv", "a-people.csv"]
 
     def stem(request: str) -> str:
-        return _stem(_parser().parse_args([*request.split(), "--sensitive", "sex", *request.split()[1:]]))
+        table, *options = request.split()
+        return _stem(_parser().parse_args([table, "--sensitive", "sex", *options]))
 
     stems = [stem(request) for request in requests]
     assert {stem(table) for table in ("./people.csv", str(Path("people.csv").resolve()))} == {stems[0]} == {"people-sex"}

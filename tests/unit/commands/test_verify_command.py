@@ -97,7 +97,7 @@ MALFORMED = {
     "deep nesting": EMPTY | {"settings": {"k": functools.reduce(lambda inner, _: [inner], range(400), 1)}},
 }
 MALFORMED_BYTES = {
-    "nothing": b"",
+    "an empty file": b"",
     "not JSON": b"{",
     "a number of 5,000 digits": json.dumps(EMPTY).replace("{}", '{"k": %s}' % ("9" * 5000), 1).encode(),
     "100,000 brackets": b"[" * 100_000,
@@ -257,7 +257,7 @@ def test_a_flipped_bit_anywhere_in_a_manifest_is_noticed_and_the_manifest_kept(r
     content = path.read_bytes()
     for index in range(len(content)):
         for bit in (0, 3, 6):
-            damaged = content[:index] + bytes([content[index] ^ 1 << bit]) + content[index + 1 :]
+            damaged = content[:index] + bytes([content[index] ^ (1 << bit)]) + content[index + 1 :]
             path.write_bytes(damaged)
             status, output = verify(capsys)
             assert status == 1 and "manifest.json" in output and "again" in output, damaged[index - 9 : index + 9]

@@ -93,7 +93,10 @@ def test_speeddating_with_binned_columns_gives_the_same_table(file_format, mirro
 
 
 def write_as_openml(header, rows, file_format, target):
-    """Write OpenML's layout: has_null comes first, binned columns last. ARFF has text in single quotes."""
+    """Write OpenML's layout: has_null comes first, binned columns last.
+
+    In ARFF, text has single quotes. To test the quoting, a comma and an apostrophe are added to each field of study.
+    """
     columns = ["has_null", *header, "d_d_age", "d_attractive_o"]
     field = header.index("field")
     rows = [["0", *row[:field], f"{row[field]}, it's so", *row[field + 1 :], "[4-6]", "[6-8]"] for row in rows]
@@ -324,14 +327,14 @@ def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_pa
     save_json(tmp_path / "results/prepared/iris.json", description)
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
-    listing, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
+    listing, _, estimate_text = printed.partition("Estimate for the grid of 5 k and 2 seeds")
     for text in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched "):
         assert text in listing
     assert cells_of_table(listing)["people.city"][0].startswith("people.csv, not")
     assert cells_of_table(listing)["people.city"][1] == ""
-    estimated = cells_of_table(estimate)
+    estimated = cells_of_table(estimate_text)
     assert all(len(estimated[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
-    assert "not been counted yet: whole, people.city. `snakemake data --cores 2 --configfile mine.yaml`" in estimate
+    assert "not been counted yet: whole, people.city. `snakemake data --cores 2 --configfile mine.yaml`" in estimate_text
 
 
 @pytest.mark.parametrize(

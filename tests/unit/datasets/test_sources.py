@@ -40,9 +40,9 @@ def test_the_schema_describes_every_key_and_refuses_unknown_ones():
     assert len(schemas) == 3  # of a dataset, a file and a source
     for schema in schemas:
         assert schema["additionalProperties"] is False
-        for key, description in schema["properties"].items():
-            assert "type" in description or "$ref" in description, key
-            assert description["description"].endswith("."), key
+        for key, subschema in schema["properties"].items():
+            assert "type" in subschema or "$ref" in subschema, key
+            assert subschema["description"].endswith("."), key
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_a_variant_runs_the_affected_cells_on_the_papers_seeds(variant, methods_
 @pytest.mark.parametrize("variant", EXTENDED["variants"])
 def test_a_variant_changes_only_its_own_settings(variant):
     settings = variants.settings_of(EXTENDED, variant)
-    changed = {key for key in PAPER if settings[key] != EXTENDED[key]} - {"variants", "tables"}
+    changed = {key for key in PAPER if settings[key] != EXTENDED[key]} - {"variants", "tables"}  # settings_of replaces these
     assert changed == set(EXTENDED["variants"][variant])
 
 
@@ -91,7 +91,7 @@ def test_only_a_variant_that_changes_the_scaling_prepares_its_own_tables():
 
 
 @pytest.mark.parametrize("name", ["as_published", "demo", "extended", "smoke"])
-def test_the_other_grids_run_only_the_papers_methods_and_the_controls(name):
+def test_the_other_configurations_run_only_the_papers_methods_and_the_controls(name):
     grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["grids"]
     methods_run = {method for grid in grids.values() for method in selection.paper_names(pd.Series(grid["names"]))}
     assert methods_run == set(selection.WITH_MATCHERS)
@@ -300,7 +300,7 @@ def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a git checkout")
-def test_the_results_cannot_lie_in_any_committed_folder():
+def test_every_committed_folder_is_refused_as_a_place_for_results():
     files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     assert {file.split("/")[0] for file in files if "/" in file} <= {*SOURCES, "results"}
 
@@ -413,57 +413,59 @@ def test_the_default_configuration_and_the_schema_have_the_same_keys():
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
 
 
-VALUES_OF_WORDS = {
+VALUES_BY_SPELLING = {
     **{"10": 10, "-1": -1, "+3": 3, "0": 0, "-0": 0, "0.0": 0, "-0.0": 0, "20.": 20, "2.0e+4": 20000, "1.0e-05": 1e-5},
     **{"0.5": 0.5, ".25": 0.25, "1.5E+300": 1.5e300, "true": True, "True": True, "false": False, "null": None, "~": None},
     **{"'010'": "010", '"no"': "no", "'1e5'": "1e5", "'true'": "true", "'a'": "a"},
-    **{word: word for word in "plain a-b 1e e5 +-1 nan infinit tRUE y 1_a 5a _1 １".split()},
+    **{text: text for text in "plain a-b 1e e5 +-1 nan infinit tRUE y 1_a 5a _1 １".split()},
 }
-REFUSED_WORDS = (
+REFUSED_SPELLINGS = (
     "1_0 0x10 0b11 010 00 08 1:30 1:30.5 1e5 1e-05 1.5e5 01.5 -.5 inf -Infinity .inf -.INF .nan 1e400 1.0e+400 no Yes ON "
     "2021-01-31 1_ 1__0.5 +1_0"
 ).split()
 
 
-def write_configuration(tmp_path, word):
-    """Write a configuration whose method "mine" has a parameter x with the value ``word``, in line 3."""
+def write_configuration(tmp_path, spelling):
+    """Write a configuration whose method "mine" has a parameter x with this ``spelling`` of its value, in line 3."""
     path = tmp_path / "mine.yaml"
-    path.write_text(f"# mine\nmethods:\n- {{name: mine, command: '{{table}} {{x}} {{labels}}', parameters: {{x: [{word}]}}}}\n")
+    path.write_text(
+        f"# mine\nmethods:\n- {{name: mine, command: '{{table}} {{x}} {{labels}}', parameters: {{x: [{spelling}]}}}}\n"
+    )
     return path
 
 
-@pytest.mark.parametrize("word", VALUES_OF_WORDS)
-def test_a_word_is_the_same_value_in_configurations_and_commands(tmp_path, word):
-    (value,) = read_configuration(write_configuration(tmp_path, word))["grids"]["mine"]["parameters"]["x"]
-    (parsed,) = parse_parameters(f"x={word}").values()
-    assert (value, type(value)) == (parsed, type(parsed)) == (VALUES_OF_WORDS[word], type(VALUES_OF_WORDS[word]))
-    check_config_options([f"x={word}", f"y.z={word}"])
+@pytest.mark.parametrize("spelling", VALUES_BY_SPELLING)
+def test_a_spelling_is_the_same_value_in_configurations_and_commands(tmp_path, spelling):
+    (value,) = read_configuration(write_configuration(tmp_path, spelling))["grids"]["mine"]["parameters"]["x"]
+    (parsed,) = parse_parameters(f"x={spelling}").values()
+    assert (value, type(value)) == (parsed, type(parsed)) == (VALUES_BY_SPELLING[spelling], type(VALUES_BY_SPELLING[spelling]))
+    check_config_options([f"x={spelling}", f"y.z={spelling}"])
     assert parse_parameters(f"x={as_text(parsed)}") == {"x": value}
 
 
-@pytest.mark.parametrize("word", REFUSED_WORDS)
-def test_a_word_that_can_be_misread_is_refused_in_configurations_and_commands(tmp_path, word):
+@pytest.mark.parametrize("spelling", REFUSED_SPELLINGS)
+def test_a_spelling_that_can_be_misread_is_refused_in_configurations_and_commands(tmp_path, spelling):
     message = "can be misread; write numbers like 100000|is not a finite number"
     with pytest.raises(ClusterletsError, match=message):
-        parse_parameters(f"x={word}")
+        parse_parameters(f"x={spelling}")
     with pytest.raises(ClusterletsError, match=message):
-        check_config_options([f"x={word}"])
+        check_config_options([f"x={spelling}"])
     with pytest.raises(ClusterletsError, match=message) as error:
-        read_configuration(write_configuration(tmp_path, word))
-    assert f"mine.yaml, line 3: {word} " in str(error.value)
+        read_configuration(write_configuration(tmp_path, spelling))
+    assert f"mine.yaml, line 3: {spelling} " in str(error.value)
 
 
 @given(st.text("01289_:.eE+-xbnoaf", min_size=1, max_size=9))
 @example("1:2")
 @example("1.e+5")
-def test_what_commands_accept_means_the_same_in_yaml(word):
+def test_what_commands_accept_means_the_same_in_yaml(text):
     try:
-        value = parse_unquoted(word)
+        value = parse_unquoted(text)
     except ClusterletsError:
         return
-    with contextlib.suppress(yaml.YAMLError):  # such as "-:"
-        in_yaml = yaml.safe_load(f"[{word}]")[0]
-        assert in_yaml == value or not isinstance(in_yaml, int | float | str)  # "a: b" is a mapping
+    with contextlib.suppress(yaml.YAMLError):  # raised by text such as "::"
+        in_yaml = yaml.safe_load(f"[{text}]")[0]
+        assert in_yaml == value or not isinstance(in_yaml, int | float | str)  # YAML reads "a:" as a mapping
 
 
 @pytest.mark.parametrize("name", methods.names())

@@ -18,7 +18,7 @@ def fit(command, **parameters):
 
 
 @pytest.mark.parametrize("command", [AWK_COMMAND, 'printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}'])
-def test_the_file_of_labels_may_have_quotes_and_windows_line_ends(command):
+def test_the_file_of_labels_may_have_quotes_and_windows_line_endings(command):
     assert fit(command).tolist() == [1, 0, 1]
 
 

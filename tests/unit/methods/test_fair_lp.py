@@ -11,14 +11,14 @@ from clusterlets import methods
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 
 METHODS_WITH_DELTA = [name for name in methods.names() if "delta" in methods.get(name).parameters]
-with_bounds_on_shares = pytest.mark.parametrize("name", METHODS_WITH_DELTA)
+every_method_with_delta = pytest.mark.parametrize("name", METHODS_WITH_DELTA)
 
 
 def fit(name, *arguments, **parameters):
     return methods.get(name)().fit(*arguments, **parameters)
 
 
-@with_bounds_on_shares
+@every_method_with_delta
 @settings(max_examples=50)
 @given(
     seed=st.integers(0, 10**6),
@@ -31,13 +31,13 @@ def fit(name, *arguments, **parameters):
 )
 def test_every_table_is_clustered_fairly(name, seed, n, k, n_groups, kind, delta, singletons):
     rng = np.random.default_rng(seed)
-    k, n_groups = min(k, n, 9 if seed % 4 else n), min(n_groups, n)
+    k, n_groups = min(k, n, 9 if seed % 4 else n), min(n_groups, n)  # k is often small
     X, groups = table(rng, n, n_groups, kind, singletons)
     options = {"size": [1, 10, 50, "auto"][seed % 4]} if name == "coreset" else {}
     assert is_fair(fit(name, X, groups, k, rng, delta=delta, **options), groups, k, delta)
 
 
-@with_bounds_on_shares
+@every_method_with_delta
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), n=st.integers(6, 80), limit=st.sampled_from([0.0, 0.05, 0.2, 1.0]))
 def test_max_deviation_is_exceeded_by_less_than_one_instance(name, seed, n, limit):
@@ -48,7 +48,7 @@ def test_max_deviation_is_exceeded_by_less_than_one_instance(name, seed, n, limi
     assert (np.abs(counts - sizes * shares) < limit * sizes + 1).all() and sizes.all()
 
 
-@with_bounds_on_shares
+@every_method_with_delta
 def test_no_cluster_is_smaller_than_the_minimum_size(name):
     rng = np.random.default_rng(3)
     X, groups = rng.normal(size=(300, 2)), rng.integers(0, 3, size=300)

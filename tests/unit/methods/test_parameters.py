@@ -31,7 +31,7 @@ def wrong_values(parameter):
         values += [parameter.least + 0.5]
     if isinstance(parameter, Choice):
         values += [1, parameter.choices[0].upper()]
-    return [value for value in values if value not in parameter.also or value is True]  # True equals an allowed 1
+    return [value for value in values if value not in parameter.also or value is True]  # True equals 1, which may be allowed
 
 
 @pytest.mark.parametrize(("name", "parameter"), METHODS_AND_PARAMETERS)

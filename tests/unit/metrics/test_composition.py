@@ -80,7 +80,8 @@ def test_scores_of_clusters_of_different_sizes_equal_values_worked_out_by_hand()
 
 
 def test_the_upper_bound_on_a_groups_rows_is_at_most_the_size_of_the_cluster():
-    assert SHARES.missed_rows(0.2, np.array([[5, 0], [4, 1]]), np.array([9, 1])) == 1  # 0 rows, and at least .4 are due
+    # The first cluster has no row of the second group, though at least .4 are due.
+    assert SHARES.missed_rows(0.2, np.array([[5, 0], [4, 1]]), np.array([9, 1])) == 1
     assert SHARES.missed_rows(0.95, np.array([[10, 0], [0, 1]]), np.array([10, 1])) == 1
 
 

@@ -1,4 +1,4 @@
-"""Claims: the verdicts on the paper's numbers, every verdict on changed tables and runs, controls, and inconclusive claims.
+"""The verdicts on the paper's claims by its own numbers, by changed tables and runs, and by those of the controls.
 
 That each quoted sentence is in the paper was checked by hand, because the repository does not contain the paper.
 """
@@ -85,7 +85,7 @@ def test_a_sentence_with_several_claims_counts_once(rows, expected):
     assert tuple(sentences.loc[0, ["ours", "stricter"]]) == expected
 
 
-def test_a_claim_on_spreads_is_inconclusive_if_it_hangs_on_one_dataset():
+def test_a_claim_on_spreads_is_inconclusive_if_it_depends_on_one_dataset():
     runs = changed_runs("matcher == 'C'", deviation_mean=higher_on(["breast"], 0.01, 0.5))
     finding = finding_on_runs("relative_variances", runs)
     assert finding.verdict == INCONCLUSIVE and "Leaving out any one dataset gives C 0 to " in finding.statistic
@@ -191,7 +191,7 @@ def test_different_numbers_give_a_different_verdict(claim, table, changes, verdi
 
 
 def compared_with_frac(evaluation, **frac):
-    """Invented table 4: Clusterlets has deviation .01 +- .01, size 5, cohesion .8; FRAC too, but for ``frac``."""
+    """An invented table 4, in which FRAC has the numbers of Clusterlets except for those in ``frac``."""
     ours = pd.DataFrame({"dataset": DATASETS, "method": "Clusterlets", "deviation_mean": 0.01, "deviation_std": 0.01})
     ours = ours.assign(size=5.0, cohesion=0.8, overlap=0.0)
     return Numbers({"table4_frac_vs_clusterlets": pd.concat([ours, ours.assign(method=evaluation, **frac)])})
@@ -334,6 +334,7 @@ def test_matchers_with_equal_ranks_are_not_separated():
 def test_both_verdicts_come_from_the_same_function(assessment):
     # Our tables get the same verdicts when they stand in for the paper's.
     ours_as_papers = Numbers(numbers_of(synthetic_runs()).tables)
+    # Claims of the kind "attained" are judged by single runs instead of tables.
     claims_on_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
     verdicts = {name: claims.judge(claim, ours_as_papers).verdict for name, claim in claims_on_tables.items()}
     verdicts = {name: verdict for name, verdict in verdicts.items() if verdict != INCONCLUSIVE}
@@ -341,7 +342,7 @@ def test_both_verdicts_come_from_the_same_function(assessment):
     assert verdicts == assessment.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
-@pytest.mark.parametrize(("n_datasets", "smallest_p"), [(6, "0.31"), (8, "0.078"), (9, "")])
+@pytest.mark.parametrize(("n_datasets", "smallest_p"), [(6, "0.31"), (8, "0.078"), (9, "")])  # nine give the tests power
 @pytest.mark.parametrize("claim", ["c_against_gb_significant", "d_equivalent_to_balance"])
 def test_a_test_without_power_decides_nothing(claim, n_datasets, smallest_p):
     runs = few_runs()
@@ -354,13 +355,12 @@ def test_a_test_without_power_decides_nothing(claim, n_datasets, smallest_p):
 @pytest.mark.parametrize(
     ("claim", "where", "deviation", "verdict"),
     [
-        # A difference that Nemenyi's test finds, or a different order, is decisive even on six datasets.
         ("c_against_gb_significant", "matcher == 'G-B'", 0.9, HOLDS),
         ("c_against_gb_significant", "matcher == 'G-B'", 0.001, FAILS),
         ("c_equivalent_to_d", "matcher == 'D'", 0.9, FAILS),
     ],
 )
-def test_a_difference_that_a_test_finds_is_decisive_even_on_six_datasets(claim, where, deviation, verdict):
+def test_a_significant_difference_or_the_opposite_order_is_decisive_even_on_six_datasets(claim, where, deviation, verdict):
     runs = changed_runs(where, deviation_mean=deviation)
     assert finding_on_runs(claim, runs[runs["dataset"].isin(DATASETS[:6])]).verdict == verdict
 

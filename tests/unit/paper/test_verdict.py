@@ -22,23 +22,23 @@ def runs():
 
 
 def one_atom(value=0.5, width=0.01):
-    """A distribution with a single centre."""
+    """A distribution around a single atom."""
     return Mixture(np.array([value]), np.ones(1), width)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.002, 0.3))
 def test_the_probabilities_of_all_printed_numbers_add_up_to_one(atoms, width):
-    numbers = Mixture(np.array(atoms), np.full(len(atoms), 1 / len(atoms)), width)
+    distribution = Mixture(np.array(atoms), np.full(len(atoms), 1 / len(atoms)), width)
     printed = [f"{tenths / 10:.1f}" for tenths in range(-50, 61)]
-    assert sum(map(numbers.probability, printed)) == pytest.approx(1, abs=1e-3)
+    assert sum(map(distribution.probability, printed)) == pytest.approx(1, abs=1e-3)
 
 
 def test_the_tail_and_probability_of_a_number_agree_with_results_computed_by_hand():
-    numbers = one_atom(0.5, 0.01)
-    assert numbers.tail("0.50") == 1  # the middle
-    assert numbers.tail("0.53") == pytest.approx(2 * stats.t.sf(2.5, 3))  # numbers from .525 are rounded to .53
-    assert numbers.tail("0.47") == pytest.approx(numbers.tail("0.53"))
-    assert numbers.probability("0.50") == pytest.approx(2 * stats.t.cdf(0.5, 3) - 1)
+    distribution = one_atom(0.5, 0.01)
+    assert distribution.tail("0.50") == 1  # the atom itself
+    assert distribution.tail("0.53") == pytest.approx(2 * stats.t.sf(2.5, 3))  # numbers from .525 are rounded to .53
+    assert distribution.tail("0.47") == pytest.approx(distribution.tail("0.53"))
+    assert distribution.probability("0.50") == pytest.approx(2 * stats.t.cdf(0.5, 3) - 1)
     # A scale of 0 is raised to a quarter of the last digit.
     assert one_atom(4.0, 0.0).probability("4") == pytest.approx(2 * stats.t.cdf(2, 3) - 1)
 
@@ -107,13 +107,13 @@ def test_verdicts_on_rows_columns_and_tables_agree_with_results_computed_by_hand
 
 
 def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_best(runs):
-    numbers = best_runs.forecasts(runs)
+    forecasts = best_runs.forecasts(runs)
     for dataset in DATASETS:
         winners = []
         for half in combinations(range(4), 2):
             table = tables.make(runs[runs["seed"].isin(half)], ["table3_best_by_cohesion"])["table3_best_by_cohesion"].frame
             winners.append(float(table.set_index("dataset").loc[dataset, "deviation_mean"]))
-        mixture = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].prediction
+        mixture = forecasts["table3_best_by_cohesion", dataset, "deviation_mean"].prediction
         expected = {value: winners.count(value) / len(winners) for value in set(winners)}
         assert {atom: pytest.approx(weight) for atom, weight in zip(mixture.atoms, mixture.weights, strict=True)} == expected
 
@@ -201,12 +201,12 @@ def twenty_seeds():
 def printed():
     """The paper's numbers that the comparison counts, without heloc."""
     compared = comparison.counted(compared_runs(synthetic_runs(seeds=2, ks=(5,))))
-    return compared[~compared["dataset"].isin(["heloc"])]
+    return compared[compared["dataset"] != "heloc"]
 
 
 @pytest.fixture(scope="module")
 def measured(twenty_seeds, printed):
-    """The verdicts on copies of the tables of selected runs, by source of the copies and table."""
+    """Counts of the verdicts on copies of the tables that show selected runs, by the kind of copy and the table."""
     selections = printed[printed["table"].isin(cells.SELECTIONS)]
     return controls.measure(twenty_seeds, selections).set_index(["source", "table"])
 

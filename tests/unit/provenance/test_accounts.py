@@ -203,6 +203,7 @@ def test_the_kernels_that_libraries_choose_follow_the_environment_variables():
     kernel = "Nehalem" if default["architecture"] == "x86_64" else "ARMV8"
     changed = processor_under(NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE=kernel)
     assert changed["numba_cpu"] == "generic" and changed["openblas_kernel"].upper() == kernel.upper()
+    # One feature is enough. NumPy may have found none.
     for feature in np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])[-1:]:
         assert default["numpy_simd"].endswith(feature)
         assert feature not in processor_under(NPY_DISABLE_CPU_FEATURES=feature)["numpy_simd"].split()

@@ -88,7 +88,7 @@ def test_labels_of_the_front_do_not_overlap(runs):
     boxes = [text.get_window_extent() for text in panel(figure, "pima").texts]
     assert len(boxes) > 3 and not any_overlap(boxes)
     panel_box = panel(figure, "pima").get_window_extent()
-    assert all(panel_box.x0 - 2 <= box.x0 and box.x1 <= panel_box.x1 + 6 for box in boxes)
+    assert all(panel_box.x0 - 2 <= box.x0 and box.x1 <= panel_box.x1 + 6 for box in boxes)  # pixels of tolerance
 
 
 # ---- reliability against price ---------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_seconds_are_medians_over_fits_under_the_method_names_of_the_results():
     assert "no fit has been timed" in figure.axes[0].texts[0].get_text()
 
 
-# ---- all of them -----------------------------------------------------------------------------------------------------
+# ---- all figures -----------------------------------------------------------------------------------------------------
 
 SPARSE_RUNS = {
     "no row": lambda runs: runs[:0],

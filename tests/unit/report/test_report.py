@@ -67,10 +67,10 @@ def section(page, name):
 
 
 def test_the_same_runs_give_the_same_bytes(built, tmp_path):
-    again = build(small_runs(), tmp_path / "again")
+    rebuilt = build(small_runs(), tmp_path / "rebuilt")
     for path in built.rglob("*.*"):
-        other = (again / path.relative_to(built)).read_bytes().replace(str(again).encode(), str(built).encode())
-        assert hashlib.sha256(other).digest() == hashlib.sha256(path.read_bytes()).digest(), path.name
+        content = (rebuilt / path.relative_to(built)).read_bytes().replace(str(rebuilt).encode(), str(built).encode())
+        assert hashlib.sha256(content).digest() == hashlib.sha256(path.read_bytes()).digest(), path.name
 
 
 @pytest.mark.parametrize("datasets", [("pima", "credit", "magic"), ("pima", "iris"), ("iris", "wine")])
@@ -110,14 +110,15 @@ def test_the_sections_are_in_a_fixed_order_that_the_navigation_follows(built):
 
 
 def test_the_page_begins_with_the_summary_and_what_is_missing(built):
-    shown = section(page_of(built), "verdict").replace("&#39;", "'")
+    verdict_section = section(page_of(built), "verdict").replace("&#39;", "'")
     answers, basis = (built / "summary.txt").read_text(encoding="utf-8").split("\n\n")
     for line in answers.splitlines():
         question, _, text = line.partition(": ")
-        listed = re.findall(rf"<li><b>{re.escape(question)}:</b> (.*)</li>", shown)
-        assert text == " ".join(listed) and text.endswith(".")
+        items = re.findall(rf"<li><b>{re.escape(question)}:</b> (.*)</li>", verdict_section)
+        assert text == " ".join(items) and text.endswith(".")
     assert basis.startswith("This rests on 288 runs on 3 datasets (credit, magic, pima); left out for their status: none. Rep")
-    assert 'href="#missing"' in shown and "Of the paper's 11 datasets, 3 are here; missing: adult, bank" in shown
+    assert 'href="#missing"' in verdict_section
+    assert "Of the paper's 11 datasets, 3 are here; missing: adult, bank" in verdict_section
 
 
 def test_a_cell_shows_our_number_above_the_papers_and_our_best_is_bold(built):
@@ -216,11 +217,11 @@ def test_without_the_papers_datasets_the_report_leaves_the_paper_out(tmp_path):
 
 def test_numbers_are_rounded_and_only_zero_and_rounding_errors_are_shown_as_zero():
     mixed = ["a", True, "b", "", None]
-    frame = pd.DataFrame({"some_name": [0.12345, -2.5, 0.00002, None, 3.0], "of": [1, 20, 300, 4, 5], "is": mixed})
-    shown = page_table(frame)
-    assert shown.columns == [("some name", True), ("of", True), ("is", False)]
-    assert [row[0] for row in shown.rows] == ["0.123", "−2.500", "2e−5", "–", "3"]
-    assert [row[2] for row in shown.rows] == ["a", "yes", "b", "", "–"]
+    frame = pd.DataFrame({"some_name": [0.12345, -2.5, 0.00002, None, 3.0], "count": [1, 20, 300, 4, 5], "mixed": mixed})
+    table = page_table(frame)
+    assert table.columns == [("some name", True), ("count", True), ("mixed", False)]
+    assert [row[0] for row in table.rows] == ["0.123", "−2.500", "2e−5", "–", "3"]
+    assert [row[2] for row in table.rows] == ["a", "yes", "b", "", "–"]
     texts = {0.0316: "0.032", 3.7e-5: "3.7e−5", -3.7e-5: "−3.7e−5", 0.00037: "0.00037", 0.0: "0.000", -3e-17: "0.000"}
     assert {value: decimal(value) for value in texts} == texts
     assert significant(1.234e-7) == "1.2e−7" and significant(0.0123) == "0.012"
@@ -247,7 +248,7 @@ def test_the_best_method_of_each_dataset_is_bold_in_every_format():
 
 @pytest.fixture
 def gaps_in(results):
-    """A function that describes what is missing in runs. Only runs and settings count, so the other results stay."""
+    """A function that describes what is missing in runs. No other part of the results plays a role."""
     return lambda runs, settings=SETTINGS: narrative.describe_gaps(replace(results, runs=runs, settings=settings))
 
 
@@ -324,7 +325,7 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_claims(results, built
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "answer"),
+    ("verdicts", "expected"),
     [
         ({"1": "reproduced", "2": "reproduced"}, "yes. Tables reproduced as a whole: 1, 2; undecided: none; different: none."),
         ({"1": "differs", "4": "differs"}, "no. Tables reproduced as a whole: none; undecided: none; different: 1, 4."),
@@ -332,16 +333,16 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_claims(results, built
         ({"1": "reproduced", "2": "differs"}, "in part. Tables reproduced as a whole: 1; undecided: none; different: 2."),
     ],
 )
-def test_whether_the_paper_holds_follows_from_its_tables(results, monkeypatch, verdicts, answer):
+def test_whether_the_paper_holds_follows_from_its_tables(results, monkeypatch, verdicts, expected):
     groups = pd.DataFrame({"kind": "table", "table": [f"table{n}" for n in verdicts], "verdict": list(verdicts.values())})
     monkeypatch.setattr(verdict.paper_verdict, "judge_groups", lambda _: groups)
-    assert answers_of(results)["Does the paper hold"] == answer
+    assert answers_of(results)["Does the paper hold"] == expected
 
 
 def test_only_the_papers_datasets_are_compared_with_the_paper(results):
-    further = small_runs(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
-    with_further = Results.from_runs(pd.concat([results.runs, further], ignore_index=True), SETTINGS)
-    paper_only, mixed = answers_of(results), answers_of(with_further)
+    other_runs = small_runs(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
+    with_other_runs = Results.from_runs(pd.concat([results.runs, other_runs], ignore_index=True), SETTINGS)
+    paper_only, mixed = answers_of(results), answers_of(with_other_runs)
     for question in list(paper_only)[:6]:
         restricted = re.sub("3 datasets(?= here| against|, Friedman)", "3 of the paper's datasets", paper_only[question])
         assert mixed[question] == restricted

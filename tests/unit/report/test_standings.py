@@ -45,7 +45,7 @@ def finding(tables, phrase):
 
 def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
     tables = standings_in(built)
-    for limit in tables.limits:  # under 0.05, another sentence has the same phrase, on the best matcher
+    for limit in tables.limits:  # under 0.05, the sentence on the best matcher has the same phrase
         rows = tables.overall[(tables.overall["limit"] == limit) & (tables.overall["kind"] == "method")]
         row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
         text = finding(tables, f"at most {limit:g},") if limit != 0.05 else finding(tables, "0.05, " + row["method"])
@@ -87,8 +87,7 @@ def test_the_files_behind_a_row_are_cells_of_the_grid_with_its_parameters(built)
     matcher_row = next(row for row in board.to_dict("records") if "clusterlets" in str(row["parameters"]))
     k, name, value = re.fullmatch(r"clusterlets=(\d+),(\w+)=([\d.]+)", matcher_row["parameters"]).groups()
     assert f"/k{k}_{name}{value}/" in files_of[matcher_row["method"], matcher_row["parameters"]]
-    # "runs" is NaN, which differs from itself, in a row without runs.
-    frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (fair)" and row["runs"] == row["runs"])
+    frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (fair)" and pd.notna(row["runs"]))
     assert "/FRAC/k" in standings.quoted_paths(frac_row, SETTINGS)
     assert all(not standings.quoted_paths(row, SETTINGS) for row in board[board["runs"].isna()].to_dict("records"))
     assert standings.command("my config.yaml").startswith("snakemake --cores 1 --configfile 'my config.yaml' --forcerun ")
