@@ -1,7 +1,7 @@
 """Runs a step of the workflow with the package next to the Snakefile: python -P workflow/step.py STEP [options]
 
 Only the package is imported from the checkout, and -P keeps Python from importing modules of the working folder. So no file in
-these folders can replace a module of Python or of a library.
+the checkout or the working folder can replace a module of Python or of a library.
 """
 
 import runpy
@@ -18,8 +18,8 @@ sys.path.remove(str(CHECKOUT))  # an imported package finds its own modules with
 if Path(clusterlets.__file__).resolve().parent != CHECKOUT / "clusterlets":
     sys.exit(
         f"The step would run {clusterlets.__file__}, and not the package in {CHECKOUT} that the workflow was planned with. "
-        "Something imports it at Python's start: a sitecustomize or .pth file of the environment, or what PYTHONPATH names. "
-        "Remove that."
+        "A sitecustomize or .pth file makes Python import that package at its start. Remove this file from the environment or "
+        "from the folders in PYTHONPATH."
     )
 
 runpy.run_module("clusterlets", run_name="__main__")

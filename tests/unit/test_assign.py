@@ -65,6 +65,7 @@ def test_old_and_new_rows_together_keep_the_guarantee(name):
         warnings.simplefilter("error")
         labels = model.assign(X[N:], sensitive_features=SEX[N:])
     assert all_clusters_keep_guarantee(name, np.concatenate([model.labels_, labels]), SEX)
+    # Many rows stay in the nearest cluster, and the labels are in the order of the rows.
     assert (labels == model.predict(X[N:])).mean() > 0.3
     assert not np.array_equal(model.assign(X[N:][::-1], sensitive_features=SEX[N:][::-1]), labels)
 
@@ -100,6 +101,7 @@ def test_a_warning_names_groups_that_the_fit_did_not_have():
         warnings.simplefilter("always")
         model.assign(X[N:], sensitive_features=upper_case)
         model.saved().assign(X[N:], upper_case)
+    # Another warning may say that no labels keep the limits.
     messages = [str(warning.message) for warning in caught if "no clusters of these rows" not in str(warning.message)]
     assert messages == 2 * ["groups that the fit did not have: F, M; check the spelling, and the order of the columns"]
 

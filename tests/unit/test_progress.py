@@ -217,7 +217,7 @@ def test_quiet_all_shows_nothing(make_handler):
 
 
 def progress_of(planned, expected, slots=1):
-    """Progress before the first job, with the expected seconds by rule and dataset."""
+    """Progress before the first job, with the planned number of jobs by rule, and the expected seconds by rule and dataset."""
     progress = Progress()
     progress.planned, progress.expected, progress.slots = Counter(planned), expected, slots
     return progress
@@ -260,6 +260,7 @@ def test_the_estimate_is_soon_right_if_all_jobs_are_on_one_dataset(dataset):
     "pace, elapsed, tolerance", [(1, 0.0, 0.05), (1, 0.5, 0.15), (3, 0.25, 0.35), (3, 0.5, 0.25), (1 / 3, 0.5, 0.25)]
 )
 def test_the_estimate_finds_the_pace_of_the_machine(pace, elapsed, tolerance):
+    """Jobs take ``pace`` times the expected seconds. The estimate is checked when the part ``elapsed`` of the run is over."""
     rng = random.Random(1)
     seconds_by_rule = {
         "score_method": [rng.uniform(0.2, 0.4) for _ in range(400)],

@@ -172,13 +172,13 @@ WRONG_PATHS = {
 }
 
 
-KINDS_THAT_HOLD_THEIR_PATH = [KINDS_OF_FILES[kind] for kind in ("arrays", "JSON", "text")]
+KINDS_THAT_RECORD_THEIR_PATH = [KINDS_OF_FILES[kind] for kind in ("arrays", "JSON", "text")]
 
 
 @pytest.mark.parametrize("right", WRONG_PATHS)
 def test_a_file_at_the_path_of_a_different_file_is_refused_and_kept(tmp_path, right):
     right_path = tmp_path / "results" / right
-    for save, load, value in KINDS_THAT_HOLD_THEIR_PATH:
+    for save, load, value in KINDS_THAT_RECORD_THEIR_PATH:
         save(right_path, value)
         for wrong in WRONG_PATHS[right]:
             wrong_path = tmp_path / "results" / wrong
@@ -197,7 +197,7 @@ def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, fo
     folder = Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     Path("link").symlink_to(folder)
-    for path, (save, load, value) in itertools.product(map(Path, WRONG_PATHS), KINDS_THAT_HOLD_THEIR_PATH):
+    for path, (save, load, value) in itertools.product(map(Path, WRONG_PATHS), KINDS_THAT_RECORD_THEIR_PATH):
         save("results" / path, value)
         Path("results").rename(folder)
         detour = folder / ".." / folder.name
@@ -252,7 +252,7 @@ def test_arrays_with_the_hash_of_other_arrays_count_as_damaged(tmp_path):
     with zipfile.ZipFile(old_path) as old, zipfile.ZipFile(new_path) as new, zipfile.ZipFile(mixed_path, "w") as mixed:
         mixed.writestr("about.npy", old.read("about.npy"))
         mixed.writestr("a.npy", new.read("a.npy"))
-    mixed_path.replace(old_path)  # a file that lies elsewhere is refused for its path
+    mixed_path.replace(old_path)  # at another path, it would be refused for its path
     with pytest.raises(UnusableFileError, match="was damaged"):
         load_arrays(old_path)
 
@@ -363,7 +363,7 @@ print("after")
 
 @pytest.fixture
 def stdout_link(tmp_path):
-    """A link like /dev/stdout, which a bug could delete for the whole machine if the tests run as root."""
+    """A copy of the link /dev/stdout. If the tests run as root, a bug could delete the original for the whole machine."""
     link = tmp_path / "stdout"
     link.symlink_to("/proc/self/fd/1")
     if not link.exists():

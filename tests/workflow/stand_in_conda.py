@@ -40,18 +40,18 @@ def locked_entries(names: set[str]) -> str:
 
 def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
     """The requirements (version specifiers by name) of each of these distributions and of all their dependencies."""
-    distributions, pending = {}, set(names)
+    requirements, pending = {}, set(names)
     while pending:
         name = pending.pop()
-        requirements = map(Requirement, requires(name) or [])
-        required = [item for item in requirements if not item.marker or item.marker.evaluate({"extra": ""})]
-        distributions[name] = {canonicalize_name(item.name): str(item.specifier) for item in required}
-        pending |= distributions[name].keys() - distributions.keys()
-    return distributions
+        declared = map(Requirement, requires(name) or [])
+        required = [item for item in declared if not item.marker or item.marker.evaluate({"extra": ""})]
+        requirements[name] = {canonicalize_name(item.name): str(item.specifier) for item in required}
+        pending |= requirements[name].keys() - requirements.keys()
+    return requirements
 
 
 def create(prefix: str, file: Path) -> None:
-    """Create a virtual environment in ``prefix`` with the packages of ``file``. CalledProcessError if this fails."""
+    """Create a virtual environment in ``prefix`` with the packages of ``file``. Raises CalledProcessError if this fails."""
     venv.create(prefix)
     uv = Path(sys.executable).with_name("uv")  # takes seconds where pip takes a minute
     python = ["--python", f"{prefix}/bin/python"]

@@ -25,7 +25,7 @@ def names_in_tables(methods_of_field):
 
 
 def third_values(grid):
-    """The third value that the field tries for each parameter of a method, except hops, omega and n_init."""
+    """The third value that the field tries for each parameter of a method. Other settings give hops, omega and n_init."""
     return {name: values[2:3] for name, values in grid["parameters"].items() if name not in ("hops", "omega", "n_init")}
 
 

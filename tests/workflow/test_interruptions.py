@@ -1,4 +1,4 @@
-"""However a run ends, the next run uses nothing half-made, repeats nothing done, and produces the same bytes."""
+"""However a run ends, the next run uses no incomplete file, repeats no finished job, and produces the same bytes."""
 
 import itertools
 import os
@@ -92,8 +92,9 @@ def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signa
         members.wait_until_gone()
     assert run.returncode not in (0, None) and "Traceback" not in output, output
     assert not (workflow.folder / cell).exists()
-    assert bool(list((workflow.folder / ".snakemake" / "locks").glob("*.lock"))) == (signal_number == signal.SIGKILL)
-    again = workflow.run(cell, config=configured(labelling))  # no unlocking needed
+    locks = list((workflow.folder / ".snakemake" / "locks").glob("*.lock"))
+    assert bool(locks) == (signal_number == signal.SIGKILL)  # only a run that is killed leaves its locks
+    again = workflow.run(cell, config=configured(labelling))  # needs no --unlock
     assert again.status == 0, again.output
 
 

@@ -81,7 +81,7 @@ def documented_source():
 
 
 class Grids:
-    """Runs of the grid: without the documented method, then a dry run with it, then with it and others, some of them faulty."""
+    """A run of the grid, then a dry run with the documented method, then a run with this method and others, some faulty."""
 
     def __init__(self, workflow):
         self.workflow, self.results = workflow, workflow.folder / "results" / "tiny"

@@ -23,7 +23,7 @@ FETCH_JOBS = {"fetch_dataset": 2}
 ACCOUNT_AND_PAGE_JOBS = dict.fromkeys(
     ("account", "plot_runtime", "plot_seconds_against_rows", "write_report", "write_leaderboard", "write_manifest"), 1
 )
-IGNORED = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
+NOT_COPIED = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
 
 
 class Checkout:
@@ -31,7 +31,7 @@ class Checkout:
 
     def __init__(self, finished, folder):
         self.root = folder / "code"
-        shutil.copytree(finished.root, self.root, ignore=shutil.ignore_patterns(*IGNORED), copy_function=shutil.copy2)
+        shutil.copytree(finished.root, self.root, ignore=shutil.ignore_patterns(*NOT_COPIED), copy_function=shutil.copy2)
         self.workflow = finished.copy(folder / "run", self.root)
 
     def edit(self, file, old, new):
@@ -81,9 +81,9 @@ def summary_jobs(original, tmp_path_factory):
     """Number of jobs by rule, for the rules that sum up the grid. It is the same for every grid."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
     all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
-    data_and_cells = BLOCK_JOBS | TABLE_JOBS | FETCH_JOBS
-    assert {rule: all_rules.get(rule) for rule in data_and_cells} == data_and_cells
-    return {rule: count for rule, count in all_rules.items() if rule not in data_and_cells}
+    early_jobs = BLOCK_JOBS | TABLE_JOBS | FETCH_JOBS
+    assert {rule: all_rules.get(rule) for rule in early_jobs} == early_jobs
+    return {rule: count for rule, count in all_rules.items() if rule not in early_jobs}
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_changes_that_cannot_affect_results_run_nothing(checkout):
     """The changes are in comments, docstrings, the version, modules that no job imports, times of files, the number of cores,
     and the excluded datasets, to which one is added that the grid does not have.
     """
-    for path in [*checkout.root.glob("clusterlets/**/*.py"), *checkout.root.glob("workflow/**/*.[ps]*")]:
+    for path in [*checkout.root.glob("clusterlets/**/*.py"), *checkout.root.glob("workflow/**/*.[ps]*")]:  # .py and .smk
         text = path.read_text(encoding="utf-8")
         docstring = text.replace('"""', '"""More: ', 1) if text.startswith('"""') else text
         path.write_text(f"# a comment\n\n{docstring}\n# a comment\n", encoding="utf-8")
@@ -197,7 +197,7 @@ def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summar
         parameters = [value for text in record["params"] for value in why._parse_values(text)]
         fingerprints = list(filter(why._FINGERPRINT.fullmatch, parameters))
         for log in record["log"]:
-            jobs[log] = record["rule"], set(changed_parts(fingerprints[0], ""))
+            jobs[log] = record["rule"], set(changed_parts(fingerprints[0], ""))  # the names of all parts of the fingerprint
     assert Counter(rule for rule, _ in jobs.values()) == EARLY_JOBS | summary_jobs
     dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT_JOBS}
     early_dependent = {

@@ -81,12 +81,12 @@ def test_a_variant_has_files_only_for_the_methods_that_it_changes(extended):
 def test_a_variant_changes_only_rows_of_the_methods_that_its_choice_concerns(extended):
     workflow, _ = extended
     key = ("method", "matcher", "k", "hops", "omega", "seed")
-    by_key = {tuple(row[name] for name in key): row for row in rows(workflow, "runs.csv")}
+    by_key = {tuple(row[column] for column in key): row for row in rows(workflow, "runs.csv")}
     for name, methods in CHANGED_METHODS.items():
         variant_rows = rows(workflow, f"variants/{name}/runs.csv")
         assert len(variant_rows) == len(by_key)  # variants run the first ten seeds, here all four
         assert {row["dataset"] for row in variant_rows} == {"iris"}
-        changed_methods = {method_of(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
+        changed_methods = {method_of(row) for row in variant_rows if row != by_key[tuple(row[column] for column in key)]}
         assert changed_methods <= methods and changed_methods, name
     # Equation 1 as printed does not weigh its terms: all omegas above 0 give the same. At 0 it is constant, so the highest
     # silhouette decides.

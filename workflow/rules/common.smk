@@ -8,15 +8,15 @@ import sys
 
 
 class ErrorForUsers(WorkflowError):
-    """An error without a traceback, from which Snakemake would print lines of code."""
+    """An error of which Snakemake prints only the message. With a traceback, it would also print lines of code."""
 
     __traceback__ = None
 
 
 if not os.path.isdir(CHECKOUT):
     raise ErrorForUsers(
-        f"The jobs run the package next to the Snakefile, and {CHECKOUT} is not a folder. Clone the repository, and name the "
-        "clone's Snakefile in the module (docs/extending.md)."
+        f"The jobs run the package next to the Snakefile, but {CHECKOUT} is not a folder on this machine. Clone the "
+        "repository, and name the clone's Snakefile in the module (docs/extending.md)."
     )
 
 # Use the package next to the Snakefile, not an installed one. Import nothing else from that folder, because a user's file there
@@ -54,13 +54,13 @@ CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
 
 with errors_for_users():
     path_modifier = workflow.modifier.path_modifier
-    check_paths(CHECKOUT, bool(path_modifier.prefix or path_modifier.modifies_prefixes))
+    check_paths(CHECKOUT, module_moves_files=bool(path_modifier.prefix or path_modifier.modifies_prefixes))
     if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # else the files belong to a workflow that imports this one
         for file in workflow.configfiles:
             check_spelling(file)
         check_config_options(workflow.config_settings.config_args)
     config = check_configuration(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
-    figures.declarations()
+    figures.declarations()  # an error in a figure's file is shown like those above
     plan = Plan(config)
     if workflow.is_main_process:  # not inside a cluster's jobs
         check_writable(".snakemake")  # even a dry run writes there
@@ -71,7 +71,7 @@ CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules. They are used only with profiles/conda.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 shell.prefix(shell_prefix(CHECKOUT, plan.limits))
-logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})  # for the progress line's estimate
+logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})  # read by the logger plugin
 
 
 wildcard_constraints:
@@ -93,13 +93,13 @@ onstart:
             check_libraries()
 
 
-def whole_configuration(wildcards):
-    """The settings that results depend on, as JSON. A function, because Snakemake reads braces in a string as wildcards."""
+def grid_settings(wildcards):
+    """The settings that the results depend on, as JSON. A function, because Snakemake reads braces in a string as wildcards."""
     return results_settings(config)
 
 
-def file_of_results(wildcards, output):
-    """Place of a job's output in the results. It is a parameter because Snakemake's cache does not see wildcards."""
+def path_in_results(wildcards, output):
+    """Path of a job's output within the results. By this parameter, Snakemake's cache tells jobs apart: it ignores wildcards."""
     return result_place(output[0])
 
 

@@ -1,8 +1,10 @@
-# fetch_dataset -> prepare_dataset, or prepare_user_table -> measure_geometry, measure_plain_cost, list_data
+# Datasets: fetch_dataset -> prepare_dataset. Users' tables: prepare_user_table. Both -> measure_geometry, measure_plain_cost,
+# list_data.
 
 DATA_LIST = f"{OUT}/datasets.md"
 
 
+# Both rules match a user's table.
 ruleorder: prepare_user_table > prepare_dataset
 
 
@@ -39,7 +41,7 @@ rule prepare_dataset:
         sensitive=plan.table_setting("sensitive"),
         duplicates=plan.table_setting("duplicates"),
         scaling=plan.table_setting("scaling"),
-        file=file_of_results,
+        file=path_in_results,
     message:
         "Prepare {wildcards.dataset}"
     shell:
@@ -65,7 +67,7 @@ rule prepare_user_table:
         table=plan.table_setting("path"),
         sha256=plan.user_table_hash,
         settings=plan.user_table_settings,
-        file=file_of_results,
+        file=path_in_results,
     message:
         "Read {wildcards.dataset} from {params.table}"
     shell:
@@ -85,7 +87,7 @@ rule measure_geometry:
     params:
         code=step_fingerprint("steps.geometry", libraries=COMPILED),
         base_seed=config["base_seed"],
-        file=file_of_results,
+        file=path_in_results,
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
@@ -104,7 +106,7 @@ rule measure_plain_cost:
         CLUSTER
     params:
         code=step_fingerprint("steps.plain_costs", libraries=COMPILED),
-        file=file_of_results,
+        file=path_in_results,
     message:
         "Run plain k-means on {wildcards.dataset}, k = {wildcards.k}"
     shell:

@@ -15,7 +15,7 @@ rule extract_clusterlets:
     params:
         code=step_fingerprint("steps.extraction", libraries=COMPILED),
         base_seed=config["base_seed"],
-        file=file_of_results,
+        file=path_in_results,
     message:
         "Extract the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -36,7 +36,7 @@ rule sum_distances:
     params:
         code=step_fingerprint("steps.distances", libraries=COMPILED),
         base_seed=config["base_seed"],
-        file=file_of_results,
+        file=path_in_results,
     message:
         "Sum the distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -57,7 +57,7 @@ rule sample_partitions:
         code=step_fingerprint("steps.partitions"),
         base_seed=config["base_seed"],
         sample_size=config["sample_size"],
-        file=file_of_results,
+        file=path_in_results,
     message:
         "Sample partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:

@@ -1,4 +1,4 @@
-# fit_method (for methods that cluster instances) -> score_method (which also runs the matchers)
+# fit_method (all methods but the matchers) -> score_method (all methods; it also runs the matchers)
 
 
 rule fit_method:
@@ -19,7 +19,7 @@ rule fit_method:
         starts=plan.starts,
         base_seed=config["base_seed"],
         exceeded_limits=plan.exceeded_limits(fit_path("pieces")),
-        file=file_of_results,
+        file=path_in_results,
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
@@ -48,7 +48,7 @@ rule score_method:
         base_seed=config["base_seed"],
         exceeded_limits=plan.exceeded_limits(CELL),
         deviation=plan.deviation,
-        file=file_of_results,
+        file=path_in_results,
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:

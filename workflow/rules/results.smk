@@ -13,7 +13,7 @@ TABLES = [
     "table5_correlations",
 ]
 # The names in clusterlets.analysis.statistics.TABLES. Importing that module here would load SciPy.
-RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
+RANKING_TABLES = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # Files of every figure that clusterlets/report/figures declares, by folder. Those in accounts are not results.
 FIGURES = {
     folder: [
@@ -22,7 +22,7 @@ FIGURES = {
     for folder in ("figures", "accounts")
 }
 STATISTICS = [
-    *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKINGS, "wilcoxon", "intervals", "bayes", "held_out"]),
+    *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKING_TABLES, "wilcoxon", "intervals", "bayes", "held_out"]),
     f"{OUT}/statistics/statistics.md",
 ]
 COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
@@ -97,7 +97,7 @@ rule analyse:
         ANALYSIS
     params:
         code=analysis_fingerprint("steps.analysis"),
-        config=whole_configuration,
+        config=grid_settings,
         output=subpath(input.runs, parent=True),
     message:
         "Make tables and tests, and compare the paper's numbers and claims with ours"
@@ -118,7 +118,7 @@ rule recover_clusters:
         ANALYSIS
     params:
         code=plan.recovery_fingerprint(),
-        config=whole_configuration,
+        config=grid_settings,
         results=subpath(input.runs, parent=True),
     message:
         "Describe the best clusterings, cluster by cluster"
@@ -161,10 +161,11 @@ rule account:
         ANALYSIS
     params:
         code=step_fingerprint("steps.accounts", "provenance.accounts", libraries=LIBRARIES),
-        config=whole_configuration,
+        config=grid_settings,
         configfiles=lambda wildcards: json.dumps(CONFIGFILES),
         fingerprints=rule_fingerprints,
         logs=",".join(f"{place}/logs" for place in plan.variant_folders),
+        # The logs of these rules are not complete yet.
         ignored_rules=",".join(["account", *ACCOUNT_PLOTS, "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),
     message:
@@ -190,7 +191,7 @@ rule write_report:
     params:
         code=analysis_fingerprint("steps.report"),
         results=subpath(input.runs, parent=True),
-        config=whole_configuration,
+        config=grid_settings,
     message:
         "Write the report"
     shell:
@@ -215,7 +216,8 @@ rule write_leaderboard:
         ANALYSIS
     params:
         code=analysis_fingerprint("steps.leaderboard"),
-        config=whole_configuration,
+        config=grid_settings,
+        # The page shows a command with one --configfile.
         configfile=lambda wildcards: CONFIGFILES[-1] if CONFIGFILES else "",
         results=subpath(input.board, parent=True),
     message:
@@ -236,12 +238,13 @@ rule write_manifest:
         ANALYSIS
     params:
         code=step_fingerprint("steps.manifest", "provenance.libraries", libraries=LIBRARIES),
-        config=whole_configuration,
+        config=grid_settings,
         user_files=lambda wildcards: plan.user_files(),
         results=subpath(output[0], parent=True),
-        # Cells are left out, because a command line has no room for thousands of names. They follow from the settings.
+        # Cells are left out, because a command line has no room for thousands of names. The step derives their
+        # paths from the settings.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in input),
     message:
-        "Write down the hash of every result"
+        "Record the hash of every result"
     shell:
         shell_line("write-manifest", lock='"$LOCK"')

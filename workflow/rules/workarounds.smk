@@ -9,7 +9,7 @@ from clusterlets.grid.preflight import disk_warnings, remove_locks
 from clusterlets.grid.processes import open_lifeline
 
 # If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit). If SIGKILL ends Snakemake, its
-# jobs go on (for up to 80 minutes). The lifeline ends them.
+# jobs go on (for up to 80 minutes). In both cases, the lifeline ends the jobs.
 end_steps = open_lifeline()
 
 
@@ -20,10 +20,10 @@ def end_run(signum, frame):
 
 def prepare_scheduler():
     """Call this when the run starts, after Snakemake has set up its scheduler."""
-    # Snakemake's handler of SIGTERM takes a lock that the interrupted code may hold. Without this, 3 of 20 runs of short jobs
-    # hung, and left their locks.
+    # Snakemake's handler of SIGTERM takes a lock that the interrupted code may hold. With that handler, 3 of 20 runs of short
+    # jobs hung, and left their locks.
     signal.signal(signal.SIGTERM, end_run)
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # it is ignored in a script's background jobs
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # background jobs of a script ignore SIGINT
         signal.signal(signal.SIGINT, end_run)
     # Snakemake limits the starts of jobs to 100 a second, and no option turns this off. With a limit, each search for ready
     # jobs schedules another one a second later, and these add up: a run of 1,000 jobs of 0.1 s took 25 s of CPU, and 10 to
@@ -34,7 +34,7 @@ def prepare_scheduler():
 
 if workflow.is_main_process:
     # A killed run (kill -9, a power cut) leaves locks that name no owner, and the next run is refused until they are removed.
-    # The returned file must stay open. Its own lock shows that this run is alive.
+    # The returned file must stay open: the kernel lock on it shows that this run is alive.
     KERNEL_LOCK = remove_locks(Path(".snakemake"))
     # This is not in onerror, because on a full disk Snakemake itself ends before it runs onerror.
     atexit.register(lambda: print(*disk_warnings({".", OUT}), sep="", end="", file=sys.stderr))

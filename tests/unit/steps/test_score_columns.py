@@ -26,7 +26,7 @@ from clusterlets.steps.scoring import score_method
 from clusterlets.storage import save_arrays, save_json
 
 INSTANCE_SCORES = [score.name for score in instances.SCORES]
-NAMES = ["setosa", "versicolor", "virginica"]
+GROUP_NAMES = ["setosa", "versicolor", "virginica"]
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def iris(tmp_path, monkeypatch):
     """The prepared table, saved in the working directory as ``table.npz``."""
     monkeypatch.chdir(tmp_path)
     X, groups = load_iris(return_X_y=True)
-    save_arrays("table.npz", {"X": X, "groups": groups, "group_names": np.array(NAMES)})
-    return Prepared(X, groups, NAMES)
+    save_arrays("table.npz", {"X": X, "groups": groups, "group_names": np.array(GROUP_NAMES)})
+    return Prepared(X, groups, GROUP_NAMES)
 
 
 def score_cell(X, matcher, hops):
     """Score a matcher with three seeds, and return the rows of its cell."""
-    save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(NAMES, 50)})
+    save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(GROUP_NAMES, 50)})
     score_method(
         method=json.dumps({"name": matcher}),
         dataset="iris",
@@ -110,13 +110,13 @@ def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, match
         empty = {name for name in COLUMNS[COLUMNS.index("parameters") + 1 :] if not row[name]}
         undefined = {"silhouette", "silhouette_error", "silhouette_least_group"} if report["overlap"] else set()
         assert empty == {"cohesion_error"} | undefined
-    assert any(float(row["overlap"]) for row in rows) == (matcher in "DB")  # only D and B share clusterlets
+    assert any(float(row["overlap"]) for row in rows) == (matcher in ("D", "B"))  # only D and B share clusterlets
 
 
 def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_other_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     columns = ("dataset", "method", "seed", "status", "n_clusters", "kmeans_cost")
-    expected = [
+    rows_and_prices = [
         (("a", "k-means", 0, "ok", 2, 120.0), 1.2),
         (("a", "k-means", 1, "failed", None, None), np.nan),
         (("a", "FRAC (fair)", 0, "ok", 8, 20.0), 0.8),  # cheaper than the best run of plain k-means
@@ -130,9 +130,9 @@ def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_o
     for (dataset, k), cost in costs.items():
         save_json(PLAIN_COST.format(base="results", dataset=dataset, k=k), {"cost": cost})
     config = json.dumps({"results": "results", "datasets": ["a", "b"], "k": [2, 8]})
-    for rows in (expected, expected[2:]):
-        write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row, _ in rows])
+    for cases in (rows_and_prices, rows_and_prices[2:]):
+        write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row, _ in cases])
         monkeypatch.setattr(collecting, "paths", lambda config, variant: ["cell.csv"])
         collecting.collect_runs(config, "runs.csv")
         prices = read_runs("runs.csv")["price_of_fairness"]
-        assert prices.to_list() == pytest.approx([price for _, price in rows], nan_ok=True)
+        assert prices.to_list() == pytest.approx([price for _, price in cases], nan_ok=True)
