@@ -20,7 +20,7 @@ _CELL_COLUMNS = ["table", "row", "dataset", "method", "matcher", "quantity"]
 COLUMNS = ["kind", *_CELL_COLUMNS, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"]
 NUMBER, CLAIM = "number", "claim"
 ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
-# The keys say whether a number or a claim comes back as the text says, and as the code does.
+# The keys: whether the run of the text, and that of the code, reproduce a number or support a claim.
 _COMES_BACK = {(True, True): BOTH, (True, False): ONLY_TEXT, (False, True): ONLY_CODE, (False, False): NEITHER}
 # A better verdict has a larger number.
 _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
@@ -38,8 +38,8 @@ def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
     ``runs`` are the runs of the grid, and ``published`` those of the variant that :func:`variant_of` names. Without that
     variant, there are no rows. Only runs on the paper's datasets and seeds are compared. Some numbers (of B and G-D) can only
     come from the published code; here they are compared with both runs. ``comes_back`` says which of the two reproduce a
-    number, or support a claim at least as well as the paper's own numbers do. For a claim, the columns for numbers hold the
-    statistics.
+    number, or support a claim at least as well as the paper's own numbers do. For a claim, ``reported``, ``as_text`` and
+    ``as_code`` hold the statistics.
     """
     runs_by_source = {"text": runs, "code": published}
     if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in runs_by_source.values()):

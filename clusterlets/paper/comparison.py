@@ -22,8 +22,8 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], skip_cod
     """The table ``results/comparison.csv``, with a row for every cell of the paper's tables.
 
     ``runs`` are the runs on the paper's datasets, so that a user's table does not change the verdicts, and ``our_tables`` were
-    made from these runs. Averages over datasets are compared only if more than half of the paper's datasets were run: averages
-    over fewer datasets are not comparable. ``skip_code_numbers`` skips numbers that only the published code can give.
+    made from these runs. Averages over datasets are compared only if more than half of the paper's datasets were run.
+    ``skip_code_numbers`` skips numbers that only the published code can give.
     """
     our_datasets = set(runs["dataset"])
     frame = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
@@ -31,19 +31,19 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], skip_cod
     forecasts = best_runs.forecasts(runs) | (averages.forecasts(runs) if has_averages else {})
     frame = frame.join(verdict.judge(frame, forecasts))
     rows = frame.to_dict("records")
-    entries = [entry for entry in reported.not_comparable() if skip_code_numbers or not entry.get("of_code")]
-    obstacles = [_obstacle(row, our_datasets, entries) for row in rows]
+    not_comparable = [entry for entry in reported.not_comparable() if skip_code_numbers or not entry.get("of_code")]
+    obstacles = [_obstacle(row, our_datasets, not_comparable) for row in rows]
     exclusions = [_why_not_counted(row) for row in rows]
     frame["counted"] = [not exclusion for exclusion in exclusions]
     frame.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
     needed_values = averages.describe_needed_values(runs, frame)
     missing = [name for name in reported.datasets() if name not in our_datasets]
-    basis = (
+    datasets_remark = (
         f"Ours is over {len(our_datasets)} of the paper's {len(reported.datasets())} datasets, without {', '.join(missing)}."
     )
     is_incomplete = frame["table"].isin(cells.AVERAGES) & bool(missing and has_averages)
     explanations = map(_explanation_of_verdict, frame.to_dict("records"))
-    reasons = zip(obstacles, exclusions, explanations, np.where(is_incomplete, basis, ""), needed_values, strict=True)
+    reasons = zip(obstacles, exclusions, explanations, np.where(is_incomplete, datasets_remark, ""), needed_values, strict=True)
     frame["reason"] = [" ".join(filter(None, parts)) for parts in reasons]
     numbers = frame[["reported", "reproduced"]].where(frame["quantity"] != "matcher").astype(float)
     frame["difference"] = numbers["reproduced"] - numbers["reported"]

@@ -82,8 +82,8 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
     varied[_BLOCKS] = _ranks(rankings["pseudo_replication"])
     baseline = pd.concat([baseline, _ranks(rankings["matchers"])])
     rows = [_compare(choice, baseline, numbers) for choice, numbers in (varied | over_seeds).items()]
-    groups = pd.DataFrame([baseline, *over_seeds.values()])
-    ranges = (groups.max() - groups.min()).where(bool(over_seeds) & groups.notna().all())
+    by_seeds = pd.DataFrame([baseline, *over_seeds.values()])
+    ranges = (by_seeds.max() - by_seeds.min()).where(bool(over_seeds) & by_seeds.notna().all())
     columns = {"reported": _printed_numbers(first_seeds), "range_over_seeds": ranges}
     return pd.concat(rows, ignore_index=True).join(pd.DataFrame(columns), on=_KEY)[COLUMNS]
 
@@ -175,7 +175,7 @@ def _verdicts(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.
 
 
 def _ranks(ranking: statistics.Ranking) -> pd.Series:
-    """Nemenyi's p of every pair of matchers, and how many are significant."""
+    """Nemenyi's p of every pair of matchers; the numbers of blocks and of significant pairs; the critical difference."""
     numbers = {}
     for pair in ranking.pairs.to_dict("records"):
         names = selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values())

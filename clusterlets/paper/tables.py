@@ -124,7 +124,7 @@ def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, group_co
     frames_by_count = {"candidates": eligible, "limit_cases": candidates, "dropped": runs[runs["status"] != "ok"]}
     sizes = {name: frame.groupby(group_columns).size() for name, frame in frames_by_count.items()}
     counts = pd.DataFrame(sizes, index=runs.groupby(group_columns).size().index).fillna(0).astype(int)
-    counts["limit_cases"] -= counts["candidates"]  # counted with the limit cases so far
+    counts["limit_cases"] -= counts["candidates"]  # so far, this counted all candidates
     best_of_group = selection.best(eligible, by, group_columns).rename(columns={"n_clusters": "size"})
     frame = counts.reset_index().merge(best_of_group, on=group_columns, how="left")
     frame = frame.astype({column: "Int64" for column in _INTEGER_COLUMNS if column in frame})
@@ -283,7 +283,7 @@ def readable_name(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-_CHOOSE_BEST: dict[str, Callable] = {"deviation_mean": min, "deviation_max": min, "cohesion": max, "overlap": min}
+_BEST_VALUE: dict[str, Callable] = {"deviation_mean": min, "deviation_max": min, "cohesion": max, "overlap": min}
 
 
 def best(table: Table) -> frozenset[tuple[int, int]]:
@@ -297,15 +297,15 @@ def best(table: Table) -> frozenset[tuple[int, int]]:
 
 
 def is_best(values: pd.Series, quantity: str) -> np.ndarray:
-    """Whether each value of a quantity is the best; values that tie for the best all are.
+    """Whether each value of a quantity is the best; all values that tie for the best are.
 
     No value is the best if all agree to 12 decimals, or if neither high nor low values of the quantity are better.
     """
-    if quantity not in _CHOOSE_BEST:
+    if quantity not in _BEST_VALUE:
         return np.zeros(len(values), dtype=bool)
     rounded = values.to_numpy(float, na_value=np.nan).round(12)
     distinct = set(rounded[~np.isnan(rounded)])
-    return rounded == (_CHOOSE_BEST[quantity](distinct) if len(distinct) > 1 else np.nan)
+    return rounded == (_BEST_VALUE[quantity](distinct) if len(distinct) > 1 else np.nan)
 
 
 def to_markdown(table: Table) -> str:

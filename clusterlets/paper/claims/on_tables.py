@@ -57,8 +57,8 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
 
     In part: at least one matcher's does.
 
-    Inconclusive if leaving out a single dataset moves any of our percentages by more than the tolerance, because a dataset of the
-    paper that we lack could do the same.
+    Inconclusive if leaving out a single dataset moves any of our percentages by more than the tolerance, because a missing
+    dataset could do the same.
     """
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
     near = (percentages - pd.Series(spreads)).abs() <= tolerance + ROUNDING_ERROR
