@@ -98,9 +98,9 @@ def _range_sentence(cell: dict, ours: np.ndarray, without_seed: np.ndarray, miss
     low, high = (n_datasets * (paper_mean + sign * tolerance) - ours.sum() for sign in (-1, 1))
     smallest, largest = _RANGES[cell["quantity"]]
     if high < smallest or low > largest:
-        conclusion = f"which is impossible: it differs whatever {missing} is"
+        conclusion = f"which is impossible: the averages differ whatever {missing} gives"
     elif high < ours.min() or low > ours.max():
-        conclusion = f"unlike all {len(ours)} of ours ({ours.min():.3f} to {ours.max():.3f})"
+        conclusion = f"outside the range of all {len(ours)} of ours ({ours.min():.3f} to {ours.max():.3f})"
     else:
-        conclusion = f"as ours may be ({ours.min():.3f} to {ours.max():.3f})"
-    return f"To agree, {missing} would have to be {low:.3f} to {high:.3f}, {conclusion}."
+        conclusion = f"which overlaps with the range of ours ({ours.min():.3f} to {ours.max():.3f})"
+    return f"To agree, the value on {missing} would have to be {low:.3f} to {high:.3f}, {conclusion}."

@@ -167,8 +167,11 @@ _CORRELATION_COLUMNS = (
     *(Column("Value", ("value",), 3), Column("Runs", ("runs",), 0)),
 )
 
-_LIMITS = "Fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
-_MEANS_OVER_SEEDS = f"averaged over seeds (± is the spread over seeds). {_LIMITS}"
+_LIMITS = "Runs with fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
+_MEANS_OVER_SEEDS = (
+    "averaged over seeds (± is the spread over seeds). Configurations with a mean of fewer than 3 clusters, or a mean overlap "
+    "of 0.5 or more, are left out."
+)
 # Name, caption, printed columns and function of each table.
 _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
     (
@@ -179,20 +182,20 @@ _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFram
     ),
     (
         "table2_best_by_deviation",
-        f"Best run of each dataset by mean deviation. {_LIMITS}",
+        f"The best run on each dataset, by mean deviation. {_LIMITS}",
         _RUN_COLUMNS,
         partial(best_runs, by="deviation_mean"),
     ),
     (
         "table3_best_by_cohesion",
-        f"Best run of each dataset by cohesion. {_LIMITS}",
+        f"The best run on each dataset, by cohesion. {_LIMITS}",
         _RUN_COLUMNS,
         partial(best_runs, by="cohesion"),
     ),
     (
         "table4_frac_vs_clusterlets",
-        "Clusterlets against FRAC, the best run of each by mean deviation. FRAC (nearest) is how the paper scored it, "
-        f"FRAC (fair) is the algorithm as defined. {_LIMITS}",
+        "The best run of Clusterlets and of FRAC on each dataset, by mean deviation. FRAC (nearest) is FRAC as the paper "
+        f"scored it, and FRAC (fair) is the algorithm as defined. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="deviation_mean", methods=selection.COMPARED),
     ),
@@ -204,25 +207,25 @@ _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFram
     ),
     (
         "table2_by_configuration_mean",
-        f"Best configuration of each dataset by mean deviation, {_MEANS_OVER_SEEDS}",
+        f"The best configuration on each dataset by mean deviation, {_MEANS_OVER_SEEDS}",
         _MEAN_COLUMNS,
         partial(best_configurations, by="deviation_mean"),
     ),
     (
         "table3_by_configuration_mean",
-        f"Best configuration of each dataset by cohesion, {_MEANS_OVER_SEEDS}",
+        f"The best configuration on each dataset by cohesion, {_MEANS_OVER_SEEDS}",
         _MEAN_COLUMNS,
         partial(best_configurations, by="cohesion"),
     ),
     (
         "table2_with_controls",
-        f"Table 2 with FRAC and the controls: best run of each dataset and method by mean deviation. {_LIMITS}",
+        f"Table 2 with FRAC and the controls: the best run of each method on each dataset, by mean deviation. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="deviation_mean"),
     ),
     (
         "table3_with_controls",
-        f"Table 3 with FRAC and the controls: best run of each dataset and method by cohesion. {_LIMITS}",
+        f"Table 3 with FRAC and the controls: the best run of each method on each dataset, by cohesion. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="cohesion"),
     ),

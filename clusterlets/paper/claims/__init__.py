@@ -33,9 +33,9 @@ __all__ = [
 OWN, STRICTER = "the paper's own", "stricter"
 #: The heading of each column of :func:`counts`.
 COUNTED = {
-    "paper": "the paper's own comparison, by its numbers",
-    "ours": "the paper's own comparison, by ours",
-    "stricter": "our stricter comparison, by ours",
+    "paper": "the paper's own comparison, by the paper's numbers",
+    "ours": "the paper's own comparison, by our numbers",
+    "stricter": "the stricter comparison, by our numbers",
 }
 
 
@@ -130,7 +130,7 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 
 
 def _section(subject: str, claims: pd.DataFrame) -> str:
-    titles = {"claim_in_short": "claim", "verdict_paper": "by the paper's numbers", "verdict_ours": "by ours"}
+    titles = {"claim_in_short": "claim", "verdict_paper": "by the paper's numbers", "verdict_ours": "by our numbers"}
     overview = [*markdown_table(claims[list(titles)].rename(columns=titles)), ""]
     return "\n".join([f"## {subject}\n", *overview, *map(_entry, claims.to_dict("records"))])
 

@@ -41,7 +41,7 @@ class Scale:
 def grade(is_true: pd.Series, scale: Scale, details: pd.Series | None = None, unit: str = "datasets") -> Finding:
     """A verdict from the share of cases in which a claim is true. The other cases are listed with their ``details``."""
     if is_true.empty:
-        raise Inconclusive("No case is left to look at.")
+        raise Inconclusive("No case is left to test.")
     share = is_true.mean()
     verdict = HOLDS if share >= scale.holds - ROUNDING_ERROR else IN_PART if share > scale.in_part else FAILS
     exceptions = [f"{case} ({details[case]})" if details is not None else str(case) for case in is_true.index[~is_true]]

@@ -68,8 +68,8 @@ def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
     lowest_p = paired.smallest_possible_p(n_datasets, n_pairs)
     if lowest_p >= statistics.ALPHA:
         raise Inconclusive(
-            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {lowest_p:.2g} after Holm, so that "
-            f"it could tell no pair apart at level {statistics.ALPHA}."
+            f"{statistic}. Over {n_datasets} datasets, Wilcoxon's p after Holm cannot be below {lowest_p:.2g}, so the test "
+            f"could separate no pair at level {statistics.ALPHA}."
         )
 
 
@@ -149,7 +149,7 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
     runs = numbers.ok_runs
     means = runs[runs["matcher"] == "C"].pivot_table(index="dataset", columns="omega", values=quantity)
     if means.shape[1] < 2:
-        raise Inconclusive("It takes runs of C at two values of omega or more.")
+        raise Inconclusive("This needs runs of C at two or more values of omega.")
     # Rounded, so that a rounding error does not count as a fall.
     steps = means.diff(axis=1).iloc[:, 1:].round(12)
     rises = (steps >= 0).all(axis=1) & (means.iloc[:, -1] > means.iloc[:, 0])
@@ -182,7 +182,7 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
     deviations, ranks = ranking.complete, ranking.mean_ranks
     ranked_contenders = [name for name in ranks.index if name in contenders]
     if frac not in ranks or not ranked_contenders:
-        raise Inconclusive(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
+        raise Inconclusive(f"The runs lack {frac}, or all of {', '.join(contenders)}.")
     best = ranked_contenders[0]
     tests = paired.compare_pairs("", [(deviations[name], deviations[frac]) for name in ranked_contenders])
     wilcoxon, nemenyi = _row_of_pair(tests, best, frac), _row_of_pair(ranking.pairs, best, frac)

@@ -65,7 +65,7 @@ def draw(comparison: pd.DataFrame) -> Figure:
             style = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **style)
         _label_points(axes, _largest_differences(numbers))
-    key = "grey: close; numbered: the furthest out, named below the panel (T2: table 2)"
+    key = "grey: close; numbered: those that differ most, named below the panel (T2: table 2)"
     add_method_legend(figure, _VERDICT_STYLES, "in the paper", "ours", key)
     return figure
 
