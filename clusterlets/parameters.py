@@ -63,7 +63,7 @@ def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np
     return float((differences - limit * sizes).max())
 
 
-#: A limit for each sensitive column. The method itself keeps it in every cluster, to the last instance, so the excess is 0.
+#: A limit for each sensitive column. The method itself guarantees it to the last instance, so the excess is not computed.
 STRICT = Bound("in every cluster, strictly", lambda *_: 0.0)
 #: A group with share r of the table makes up from r (1 - delta) to r / (1 - delta) of every cluster.
 SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)

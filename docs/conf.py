@@ -71,7 +71,7 @@ def write_fronts(app, exception):
     from clusterlets.report import fronts_page
 
     if exception is None and app.builder.name == "html":
-        page = fronts_page.render(read_lines(FIELD_POINTS), board="field.html")
+        page = fronts_page.render(read_lines(FIELD_POINTS), leaderboard_address="field.html")
         Path(app.outdir, "fronts.html").write_text(page, encoding="utf-8")
 
 

@@ -19,7 +19,6 @@ from clusterlets.metrics.prices import BELOW_ONE, PriceInputs, price_of_fairness
 from clusterlets.metrics.score import Score
 
 _BERA_ET_AL = "Bera, Chakrabarty, Flores and Negahbani 2019"
-_IF_OVERLAPPING = "for overlapping clusters"
 _SHARE_DIFFERENCE = "absolute difference of shares"
 
 #: The scores of the paper and those that go with them, in the order of the columns of the result files.
@@ -130,7 +129,7 @@ PAPER_SCORES = (
         range=(0, inf),
         better="lower",
         meaning="sum of squared distances to the cluster means",
-        undefined=_IF_OVERLAPPING,
+        undefined="for overlapping clusters",
     ),
     Score(
         "price_of_fairness",

@@ -20,7 +20,7 @@ _CELL_COLUMNS = ["table", "row", "dataset", "method", "matcher", "quantity"]
 COLUMNS = ["kind", *_CELL_COLUMNS, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"]
 NUMBER, CLAIM = "number", "claim"
 ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
-# The keys say whether a number or a claim comes back as the text says, and as the code does.
+# The keys: whether the run of the text, and that of the code, reproduce a number or support a claim.
 _COMES_BACK = {(True, True): BOTH, (True, False): ONLY_TEXT, (False, True): ONLY_CODE, (False, False): NEITHER}
 # A better verdict has a larger number.
 _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
@@ -38,8 +38,8 @@ def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
     ``runs`` are the runs of the grid, and ``published`` those of the variant that :func:`variant_of` names. Without that
     variant, there are no rows. Only runs on the paper's datasets and seeds are compared. Some numbers (of B and G-D) can only
     come from the published code; here they are compared with both runs. ``comes_back`` says which of the two reproduce a
-    number, or support a claim at least as well as the paper's own numbers do. For a claim, the columns for numbers hold the
-    statistics.
+    number, or support a claim at least as well as the paper's own numbers do. For a claim, ``reported``, ``as_text`` and
+    ``as_code`` hold the statistics.
     """
     runs_by_source = {"text": runs, "code": published}
     if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in runs_by_source.values()):
@@ -95,16 +95,16 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
     numbers, judged_claims = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
     by_text, by_code = (by_verdict(assessed)[name].sum().astype(int) for name in ("text", "code"))
     lines = [
-        f"Of {counted(len(numbers), 'number')}, {by_text[verdict.REPRODUCED]} are reproduced and {by_text[verdict.DIFFERS]} "
-        f"differ as the text says; as the published code does, {by_code[verdict.REPRODUCED]} are reproduced and "
-        f"{by_code[verdict.DIFFERS]} differ."
+        f"Of {counted(len(numbers), 'number')}, the run that follows the text reproduces {by_text[verdict.REPRODUCED]}, and "
+        f"{by_text[verdict.DIFFERS]} differ; the run that follows the published code reproduces {by_code[verdict.REPRODUCED]}, "
+        f"and {by_code[verdict.DIFFERS]} differ."
     ]
     for kind, frame in ((NUMBER, numbers), (CLAIM, judged_claims)):
         for source in (ONLY_CODE, ONLY_TEXT):
             rows = frame[frame["comes_back"] == source]
             names = [row.rstrip(".") for row in rows["row"]] if kind == CLAIM else _numbers_by_row(rows)
-            subject = counted(len(rows), f"{kind} comes", f"{kind}s come")
-            lines.append(f"{subject} back {source}{': ' if names else ''}{'; '.join(names)}.")
+            subject = counted(len(rows), f"{kind} is", f"{kind}s are")
+            lines.append(f"{subject} reproduced {source}{': ' if names else ''}{'; '.join(names)}.")
     return lines
 
 
@@ -113,8 +113,9 @@ def headline(assessed: pd.DataFrame) -> str:
     counts = by_verdict(assessed).loc[reported.TABLES[0]]
     by_text, by_code = (counts[name] for name in ("text", "code"))
     return (
-        f"Run as the code does, {by_code[verdict.REPRODUCED]} of the {by_code.sum()} numbers of table 1 are reproduced and "
-        f"{by_code[verdict.DIFFERS]} differ; as the text says, {by_text[verdict.REPRODUCED]} and {by_text[verdict.DIFFERS]}."
+        f"Of the {by_code.sum()} numbers of table 1, the published code reproduces {by_code[verdict.REPRODUCED]}, and "
+        f"{by_code[verdict.DIFFERS]} differ; the text reproduces {by_text[verdict.REPRODUCED]}, and "
+        f"{by_text[verdict.DIFFERS]} differ."
     )
 
 
@@ -134,23 +135,23 @@ def by_verdict(assessed: pd.DataFrame) -> pd.DataFrame:
 
 def to_markdown(assessed: pd.DataFrame) -> str:
     """The page ``results/as_published.md``."""
-    return f"# As the text says, and as the published code does\n\n{body(assessed)}\n"
+    return f"# The paper's text and the published code\n\n{body(assessed)}\n"
 
 
 def body(assessed: pd.DataFrame) -> str:
     """The sentences, the counts, and table 1, as Markdown without a title."""
     if assessed.empty:
-        return "No variant ran the published code: `make as-published` does (workflow/configs/as_published.yaml)."
+        return "No variant ran the published code: `make as-published` runs it (workflow/configs/as_published.yaml)."
     counts = by_verdict(assessed).astype(str)
     by_table = pd.DataFrame(
-        {f"as the {name}: reproduced / undecided / differs": counts[name].agg(" / ".join, axis=1) for name in ("text", "code")}
+        {f"by the {name}: reproduced / undecided / differs": counts[name].agg(" / ".join, axis=1) for name in ("text", "code")}
     )
     lines = [f"- {line}" for line in sentences(assessed)]
     lines += ["", *markdown_table(by_table.rename_axis("table").reset_index())]
     table1 = assessed[(assessed["kind"] == NUMBER) & (assessed["table"] == reported.TABLES[0])]
     if len(table1):
-        numbers = {"reported": "the paper", "as_text": "as the text", "as_code": "as the code"}
+        numbers = {"reported": "the paper", "as_text": "by the text", "as_code": "by the code"}
         rounded = table1.assign(**{name: table1[name].astype(float).map("{:.3f}".format) for name in numbers})
-        titles = {"row": "matcher", "quantity": "quantity", **numbers, "comes_back": "comes back"}
+        titles = {"row": "matcher", "quantity": "quantity", **numbers, "comes_back": "reproduced"}
         lines += ["", "Table 1:", "", *markdown_table(rounded[list(titles)].rename(columns=titles))]
     return "\n".join(lines)

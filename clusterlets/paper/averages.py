@@ -12,7 +12,7 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
     """A forecast for each cell of tables 1 and 5, by table, row and quantity; empty if there is only one seed.
 
     ``runs`` are rows of ``runs.csv`` on datasets of the paper, of which only the first ten seeds are used. The paper averages
-    over ``n_datasets``. The datasets that we lack are assumed to equal one that we have, and each of ours is tried in turn.
+    over ``n_datasets``. Missing datasets are assumed to equal one of ours, and each of ours is tried in turn.
     Computes the two tables once for each seed and once for each dataset.
     """
     runs = selection.seeds_of_paper(runs)
@@ -67,7 +67,7 @@ def jackknife(without_seed: np.ndarray) -> np.ndarray:
 
 # The range that a mean over runs can have on any dataset.
 _RANGES = {"deviation_mean": (0, 1), "deviation_max": (0, 1), "cohesion": (0, 1), "overlap": (0, 1), "size": (1, np.inf)}
-_STANDARD_ERRORS = 2.0  # the paper's number agrees with ours up to this distance, besides rounding
+_STANDARD_ERRORS = 2.0  # apart from rounding, numbers within this distance agree
 
 
 def describe_needed_values(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
@@ -98,9 +98,9 @@ def _range_sentence(cell: dict, ours: np.ndarray, without_seed: np.ndarray, miss
     low, high = (n_datasets * (paper_mean + sign * tolerance) - ours.sum() for sign in (-1, 1))
     smallest, largest = _RANGES[cell["quantity"]]
     if high < smallest or low > largest:
-        conclusion = f"which is impossible: it differs whatever {missing} is"
+        conclusion = f"which is impossible: the averages differ whatever {missing} gives"
     elif high < ours.min() or low > ours.max():
-        conclusion = f"unlike all {len(ours)} of ours ({ours.min():.3f} to {ours.max():.3f})"
+        conclusion = f"outside the range of all {len(ours)} of ours ({ours.min():.3f} to {ours.max():.3f})"
     else:
-        conclusion = f"as ours may be ({ours.min():.3f} to {ours.max():.3f})"
-    return f"To agree, {missing} would have to be {low:.3f} to {high:.3f}, {conclusion}."
+        conclusion = f"which overlaps with the range of ours ({ours.min():.3f} to {ours.max():.3f})"
+    return f"To agree, the value on {missing} would have to be {low:.3f} to {high:.3f}, {conclusion}."

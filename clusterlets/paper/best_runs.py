@@ -11,7 +11,7 @@ from clusterlets.paper.prediction import Forecast, Key, Mixture, Options, Predic
 
 _QUANTITIES = ("size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap")
 _COLUMNS = ["dataset", "method", "matcher", "k", "hops", "omega", "seed", *_QUANTITIES]
-# For each table of single runs: the quantity by which they are selected, and the method by the suffix of a row's name.
+# For each table of single runs: the quantity that selects them, and the method for each suffix of the rows' names.
 _SELECTED_BY = {
     "table2_best_by_deviation": ("deviation_mean", {"": "Clusterlets"}),
     "table3_best_by_cohesion": ("cohesion", {"": "Clusterlets"}),

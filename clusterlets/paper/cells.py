@@ -71,7 +71,7 @@ def _text(value: object) -> str:
 
 @cache
 def _printed_tables() -> dict[str, pd.DataFrame]:
-    """The paper's tables. Two kinds of cohesion may be the silhouette: s in table 5, and that of matcher C in table 1.
+    """The paper's tables. In two places, its cohesion may be the silhouette: s in table 5, and matcher C in table 1.
 
     Additional rows of table 5, and additional columns of table 1, repeat these numbers as silhouettes.
     """

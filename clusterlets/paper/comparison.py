@@ -22,8 +22,8 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], skip_cod
     """The table ``results/comparison.csv``, with a row for every cell of the paper's tables.
 
     ``runs`` are the runs on the paper's datasets, so that a user's table does not change the verdicts, and ``our_tables`` were
-    made from these runs. Averages over datasets are compared only if more than half of the paper's datasets were run: averages
-    over fewer datasets are not comparable. ``skip_code_numbers`` skips numbers that only the published code can give.
+    made from these runs. Averages over datasets are compared only if more than half of the paper's datasets were run.
+    ``skip_code_numbers`` skips numbers that only the published code can give.
     """
     our_datasets = set(runs["dataset"])
     frame = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
@@ -31,19 +31,18 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], skip_cod
     forecasts = best_runs.forecasts(runs) | (averages.forecasts(runs) if has_averages else {})
     frame = frame.join(verdict.judge(frame, forecasts))
     rows = frame.to_dict("records")
-    entries = [entry for entry in reported.not_comparable() if skip_code_numbers or not entry.get("of_code")]
-    obstacles = [_obstacle(row, our_datasets, entries) for row in rows]
+    not_comparable = [entry for entry in reported.not_comparable() if skip_code_numbers or not entry.get("of_code")]
+    obstacles = [_obstacle(row, our_datasets, not_comparable) for row in rows]
     exclusions = [_why_not_counted(row) for row in rows]
     frame["counted"] = [not exclusion for exclusion in exclusions]
     frame.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
     needed_values = averages.describe_needed_values(runs, frame)
     missing = [name for name in reported.datasets() if name not in our_datasets]
-    basis = (
-        f"Ours is over {len(our_datasets)} of the paper's {len(reported.datasets())} datasets, without {', '.join(missing)}."
-    )
+    total = len(reported.datasets())
+    datasets_remark = f"Our number is over {len(our_datasets)} of the paper's {total} datasets, without {', '.join(missing)}."
     is_incomplete = frame["table"].isin(cells.AVERAGES) & bool(missing and has_averages)
     explanations = map(_explanation_of_verdict, frame.to_dict("records"))
-    reasons = zip(obstacles, exclusions, explanations, np.where(is_incomplete, basis, ""), needed_values, strict=True)
+    reasons = zip(obstacles, exclusions, explanations, np.where(is_incomplete, datasets_remark, ""), needed_values, strict=True)
     frame["reason"] = [" ".join(filter(None, parts)) for parts in reasons]
     numbers = frame[["reported", "reproduced"]].where(frame["quantity"] != "matcher").astype(float)
     frame["difference"] = numbers["reproduced"] - numbers["reported"]
@@ -55,7 +54,7 @@ def _explanation_of_verdict(cell: dict) -> str:
     if not cell["counted"]:
         return ""
     if cell["verdict"] == verdict.UNDECIDED and pd.isna(cell["tail"]):
-        return "How far ours moves between seeds is not known, as that takes two seeds."
+        return "How much our number varies between seeds is unknown, because this needs two seeds."
     entry = _matching_entry(reported.explanations(), cell) if cell["verdict"] == verdict.DIFFERS else None
     return entry["explanation"] if entry else ""
 
@@ -97,7 +96,7 @@ def _obstacle(cell: dict, our_datasets: set[str], not_comparable: Iterable[dict]
     if cell["table"] not in cells.AVERAGES and cell["dataset"] not in our_datasets:
         return f"Dataset {cell['dataset']} is not among the runs."
     if cell["table"] in cells.AVERAGES and (too_few := reported.why_too_few(len(our_datasets))):
-        return f"{too_few} Averages over datasets are compared where more than half are."
+        return f"{too_few} Averages are compared only over more than half of them."
     if entry := _matching_entry(not_comparable, cell):
         return entry["reason"]
     return "No run of ours gives this value." if pd.isna(cell["reproduced"]) else ""
@@ -114,7 +113,7 @@ def _matching_entry(entries: Iterable[dict], cell: dict) -> dict | None:
 
 def _why_not_counted(cell: dict) -> str:
     if cell["quantity"].startswith("overlap") and (cell["matcher"] in _CRISP_MATCHERS or cell["method"] == "FRAC"):
-        return "Not counted: a structural zero, the method cannot overlap."
+        return "Not counted: a structural zero, because the method cannot overlap."
     if cell["table"] == "table4_frac_vs_clusterlets" and cell["method"] == "Clusterlets":
         return "Not counted: repeats table 2."
     if cells.is_second_reading(cell["row"], cell["quantity"]):

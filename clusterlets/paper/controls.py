@@ -87,11 +87,11 @@ def _judge_copies(forecast_runs: pd.DataFrame, copy_runs: pd.DataFrame, printed_
         list(_copies(copy_runs, printed_cells[printed_cells["table"].isin(group)]))
         for group in (cells.SELECTIONS, cells.AVERAGES)
     )
-    to_judge = [(best_runs.forecasts(forecast_runs), copies_of_selections)]
+    forecasts_with_copies = [(best_runs.forecasts(forecast_runs), copies_of_selections)]
     for dataset in forecast_runs["dataset"].unique() if copies_of_averages else ():
         remaining_runs = forecast_runs[forecast_runs["dataset"] != dataset]
-        to_judge.append((averages.forecasts(remaining_runs, copy_runs["dataset"].nunique()), copies_of_averages))
-    for forecasts, copies in to_judge:
+        forecasts_with_copies.append((averages.forecasts(remaining_runs, copy_runs["dataset"].nunique()), copies_of_averages))
+    for forecasts, copies in forecasts_with_copies:
         for source, copy in copies:
             yield copy[["table"]].assign(source=source, verdict=judge(copy, forecasts)["verdict"]).dropna()
 
@@ -134,14 +134,14 @@ def _with_other_rows(printed_cells: pd.DataFrame, step: int) -> pd.DataFrame:
     """
     # A row of table 5 has a coefficient and a pair of variables: the other row must have the same coefficient.
     coefficient = printed_cells["row"].str.split().str[0].where(printed_cells["table"] == "table5_correlations", "")
-    cells_with_other = printed_cells.assign(other=None)
+    shifted_cells = printed_cells.assign(other=None)
     for _, group in printed_cells.groupby([printed_cells["table"], coefficient], sort=False):
         rows = list(group["row"].unique())
         if step < len(rows):
             other_row = dict(zip(rows, rows[step:] + rows[:step], strict=True))
-            cells_with_other.loc[group.index, "other"] = group["row"].map(other_row)
-    cells_with_other = cells_with_other.dropna(subset="other")
-    return cells_with_other.assign(own_row=cells_with_other["row"], row=cells_with_other["other"])
+            shifted_cells.loc[group.index, "other"] = group["row"].map(other_row)
+    shifted_cells = shifted_cells.dropna(subset="other")
+    return shifted_cells.assign(own_row=shifted_cells["row"], row=shifted_cells["other"])
 
 
 def _reprint(printed_cells: pd.DataFrame, values: pd.Series) -> pd.DataFrame:

@@ -41,11 +41,12 @@ class Results:
         compared = comparison.compare(paper_runs, tables_on_paper_data)
         control_counts = controls.count_verdicts(compared, paper_runs)
         assessed = claims.assess(paper_runs, tables_on_paper_data, undivided_cohesion)
-        at_limits = at_fairness.at_given_fairness(runs)
+        at_given_fairness = at_fairness.at_given_fairness(runs)
         # A configuration with ladders compares all methods, as workflow/configs/field.yaml does, so all are ranked.
         is_paper_grid = len(paper_runs) and not settings["ladders"]
-        ranked = selection.without_other_methods(runs, settings["grids"]) if is_paper_grid else runs
-        return cls(runs, settings, our_tables, statistics.rank_all(ranked), compared, control_counts, assessed, at_limits)
+        ranked_runs = selection.without_other_methods(runs, settings["grids"]) if is_paper_grid else runs
+        rankings = statistics.rank_all(ranked_runs)
+        return cls(runs, settings, our_tables, rankings, compared, control_counts, assessed, at_given_fairness)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":

@@ -82,8 +82,8 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
     varied[_BLOCKS] = _ranks(rankings["pseudo_replication"])
     baseline = pd.concat([baseline, _ranks(rankings["matchers"])])
     rows = [_compare(choice, baseline, numbers) for choice, numbers in (varied | over_seeds).items()]
-    groups = pd.DataFrame([baseline, *over_seeds.values()])
-    ranges = (groups.max() - groups.min()).where(bool(over_seeds) & groups.notna().all())
+    by_seeds = pd.DataFrame([baseline, *over_seeds.values()])
+    ranges = (by_seeds.max() - by_seeds.min()).where(bool(over_seeds) & by_seeds.notna().all())
     columns = {"reported": _printed_numbers(first_seeds), "range_over_seeds": ranges}
     return pd.concat(rows, ignore_index=True).join(pd.DataFrame(columns), on=_KEY)[COLUMNS]
 
@@ -175,7 +175,7 @@ def _verdicts(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.
 
 
 def _ranks(ranking: statistics.Ranking) -> pd.Series:
-    """Nemenyi's p of every pair of matchers, and how many are significant."""
+    """Nemenyi's p of every pair of matchers; the numbers of blocks and of significant pairs; the critical difference."""
     numbers = {}
     for pair in ranking.pairs.to_dict("records"):
         names = selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values())
@@ -190,15 +190,15 @@ def _ranks(ranking: statistics.Ranking) -> pd.Series:
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 _HOW_TO_READ = (
-    "Each row changes one choice and leaves the others as usual; = is the number of the usual choices. The "
+    "Each row changes one choice and leaves the others as usual; = means the same number as with the usual choices. The "
     "deviations below are means over all runs of a matcher (table 1); tables 2 and 3 are means over the datasets' best runs; "
     "the last columns count the paper's numbers that are reproduced, and that differ, of those that can be compared."
 )
 _NO_VARIANTS = (
-    "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and forty further "
-    "seeds (workflow/configs/extended.yaml)."
+    "Choices that need runs of their own are missing, because no variants were run. `make extended` runs the variants and "
+    "forty further seeds (workflow/configs/extended.yaml)."
 )
-_NO_GROUPS = "How much of this is noise cannot be said without two groups of ten seeds or more (`make extended`)."
+_NO_GROUPS = "Which differences are noise is unknown, because this needs two groups of ten seeds or more (`make extended`)."
 
 
 def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
@@ -223,9 +223,7 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     has_ranges = any(pd.notna(row["range_over_seeds"]) for row in headline_rows)
     if has_ranges:
         cells_by_label["range over seeds"] = {row["title"]: _number(row, "range_over_seeds") for row in headline_rows}
-    legend = (
-        "Bold: further from the usual choices' number than ten other seeds move it (last row)." if has_ranges else _NO_GROUPS
-    )
+    legend = "Bold: the change is larger than the range over groups of ten seeds (last row)." if has_ranges else _NO_GROUPS
     variant_choices = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
     titles = [row["title"] for row in headline_rows]
     rows_of_text = [[label, *(cells.get(title, "") for title in titles)] for label, cells in cells_by_label.items()]
@@ -271,9 +269,9 @@ def _describe_blocks(assessed: pd.DataFrame) -> str:
     rows = assessed[assessed["table"] == _RANKS]
     pairs = rows[rows["quantity"] == "p_value"]
     if pairs["baseline"].isna().all() or pairs["varied"].isna().all():
-        return "Blocks of figure 1: the tests cannot be computed, statistics/statistics.md says why."
+        return "Blocks of figure 1: the tests cannot be computed; statistics/statistics.md says why."
     by_blocks = []
     for column, blocks in (("baseline", rows["usual"].iloc[0]), ("varied", rows["taken"].iloc[0])):
         names = pairs.loc[pairs[column] < statistics.ALPHA, "row"]
-        by_blocks.append(f"with blocks of {blocks} {len(names)} of {len(pairs)} ({', '.join(names) or 'none'})")
+        by_blocks.append(f"with blocks of {blocks}, {len(names)} of {len(pairs)} ({', '.join(names) or 'none'})")
     return f"Pairs of matchers that differ significantly: {'; '.join(by_blocks)}. The latter is pseudo-replication."

@@ -124,7 +124,7 @@ def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, group_co
     frames_by_count = {"candidates": eligible, "limit_cases": candidates, "dropped": runs[runs["status"] != "ok"]}
     sizes = {name: frame.groupby(group_columns).size() for name, frame in frames_by_count.items()}
     counts = pd.DataFrame(sizes, index=runs.groupby(group_columns).size().index).fillna(0).astype(int)
-    counts["limit_cases"] -= counts["candidates"]  # counted with the limit cases so far
+    counts["limit_cases"] -= counts["candidates"]  # so far, this counted all candidates
     best_of_group = selection.best(eligible, by, group_columns).rename(columns={"n_clusters": "size"})
     frame = counts.reset_index().merge(best_of_group, on=group_columns, how="left")
     frame = frame.astype({column: "Int64" for column in _INTEGER_COLUMNS if column in frame})
@@ -167,8 +167,11 @@ _CORRELATION_COLUMNS = (
     *(Column("Value", ("value",), 3), Column("Runs", ("runs",), 0)),
 )
 
-_LIMITS = "Fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
-_MEANS_OVER_SEEDS = f"averaged over seeds (± is the spread over seeds). {_LIMITS}"
+_LIMITS = "Runs with fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
+_MEANS_OVER_SEEDS = (
+    "averaged over seeds (± is the spread over seeds). Configurations with a mean of fewer than 3 clusters, or a mean overlap "
+    "of 0.5 or more, are left out."
+)
 # Name, caption, printed columns and function of each table.
 _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
     (
@@ -179,20 +182,20 @@ _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFram
     ),
     (
         "table2_best_by_deviation",
-        f"Best run of each dataset by mean deviation. {_LIMITS}",
+        f"The best run on each dataset, by mean deviation. {_LIMITS}",
         _RUN_COLUMNS,
         partial(best_runs, by="deviation_mean"),
     ),
     (
         "table3_best_by_cohesion",
-        f"Best run of each dataset by cohesion. {_LIMITS}",
+        f"The best run on each dataset, by cohesion. {_LIMITS}",
         _RUN_COLUMNS,
         partial(best_runs, by="cohesion"),
     ),
     (
         "table4_frac_vs_clusterlets",
-        "Clusterlets against FRAC, the best run of each by mean deviation. FRAC (nearest) is how the paper scored it, "
-        f"FRAC (fair) is the algorithm as defined. {_LIMITS}",
+        "The best run of Clusterlets and of FRAC on each dataset, by mean deviation. FRAC (nearest) is FRAC as the paper "
+        f"scored it, and FRAC (fair) is the algorithm as defined. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="deviation_mean", methods=selection.COMPARED),
     ),
@@ -204,25 +207,25 @@ _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFram
     ),
     (
         "table2_by_configuration_mean",
-        f"Best configuration of each dataset by mean deviation, {_MEANS_OVER_SEEDS}",
+        f"The best configuration on each dataset by mean deviation, {_MEANS_OVER_SEEDS}",
         _MEAN_COLUMNS,
         partial(best_configurations, by="deviation_mean"),
     ),
     (
         "table3_by_configuration_mean",
-        f"Best configuration of each dataset by cohesion, {_MEANS_OVER_SEEDS}",
+        f"The best configuration on each dataset by cohesion, {_MEANS_OVER_SEEDS}",
         _MEAN_COLUMNS,
         partial(best_configurations, by="cohesion"),
     ),
     (
         "table2_with_controls",
-        f"Table 2 with FRAC and the controls: best run of each dataset and method by mean deviation. {_LIMITS}",
+        f"Table 2 with FRAC and the controls: the best run of each method on each dataset, by mean deviation. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="deviation_mean"),
     ),
     (
         "table3_with_controls",
-        f"Table 3 with FRAC and the controls: best run of each dataset and method by cohesion. {_LIMITS}",
+        f"Table 3 with FRAC and the controls: the best run of each method on each dataset, by cohesion. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="cohesion"),
     ),
@@ -283,7 +286,7 @@ def readable_name(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-_CHOOSE_BEST: dict[str, Callable] = {"deviation_mean": min, "deviation_max": min, "cohesion": max, "overlap": min}
+_BEST_VALUE: dict[str, Callable] = {"deviation_mean": min, "deviation_max": min, "cohesion": max, "overlap": min}
 
 
 def best(table: Table) -> frozenset[tuple[int, int]]:
@@ -297,15 +300,15 @@ def best(table: Table) -> frozenset[tuple[int, int]]:
 
 
 def is_best(values: pd.Series, quantity: str) -> np.ndarray:
-    """Whether each value of a quantity is the best; values that tie for the best all are.
+    """Whether each value of a quantity is the best; all values that tie for the best are.
 
     No value is the best if all agree to 12 decimals, or if neither high nor low values of the quantity are better.
     """
-    if quantity not in _CHOOSE_BEST:
+    if quantity not in _BEST_VALUE:
         return np.zeros(len(values), dtype=bool)
     rounded = values.to_numpy(float, na_value=np.nan).round(12)
     distinct = set(rounded[~np.isnan(rounded)])
-    return rounded == (_CHOOSE_BEST[quantity](distinct) if len(distinct) > 1 else np.nan)
+    return rounded == (_BEST_VALUE[quantity](distinct) if len(distinct) > 1 else np.nan)
 
 
 def to_markdown(table: Table) -> str:

@@ -96,7 +96,7 @@ def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] 
         rule, *parts = log.relative_to(folder).with_suffix("").parts
         if rule in ignored_rules:
             continue
-        is_needed = _NEED_OF_STEP.get(rule, "") in {"", *names}
+        is_needed = _NEED_OF_STEP.get(rule, "") in {"", *names}  # names include the needs
         if not (set(parts) <= names and is_needed):
             left_out["not of this grid"] += 1
             continue

@@ -2,5 +2,5 @@
 
 import clusterlets.installation  # noqa: F401
 
-#: The one of the leaderboard's limits on the largest deviation at which sentences and figures compare methods.
+#: The limit on the deviation at which sentences and figures compare methods. It is one of the leaderboard's limits.
 SHOWN_LIMIT = 0.05

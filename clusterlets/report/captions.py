@@ -49,8 +49,8 @@ RESULTS = {
         "false for structural zeros and for rows that repeat another table's.",
         "comparison_counts": "For each table, how many of its numbers received each verdict.",
         "comparison_groups": "The verdict on each row, column and table as a whole.",
-        "comparison_controls": "The same counts for copies of the paper's tables, filled from our own runs: faithful "
-        "copies, and copies with errors that we put in.",
+        "comparison_controls": "How many numbers received each verdict in copies of the paper's tables, filled from our "
+        "own runs: faithful copies, and copies with errors that we put in.",
     },
     "Claims": {
         "claims": "Every claim that the paper makes about its experiments: how it is tested, and the verdicts by the paper's "

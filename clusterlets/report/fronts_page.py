@@ -15,8 +15,8 @@ _GLOSSARY_WORDS = ("price", "seeds", "starts", "matchers of Clusterlets", "contr
 FIELDS = tuple(name for name in CONFIGURATIONS if name not in (*BLOCK, "kind"))
 
 
-def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
-    """The page as HTML, from ``leaderboard_points.csv``. ``board`` is the address of the leaderboard's page."""
+def render(points: pd.DataFrame, leaderboard_address: str = "leaderboard.html") -> str:
+    """The page as HTML, from ``leaderboard_points.csv``. ``leaderboard_address`` is that of the leaderboard's page."""
     data = page_data(points)
     return render_template(
         "fronts.html",
@@ -24,7 +24,7 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
         data=_as_json(data),
         has_blocks=bool(data["blocks"]),
         empty=standings.NO_LEADERBOARD,
-        leaderboard=board,
+        leaderboard=leaderboard_address,
         introduction=standings.INTRODUCTION,
         glossary=[(word, standings.GLOSSARY[word]) for word in _GLOSSARY_WORDS],
     )

@@ -56,8 +56,8 @@ _WITH_CONTROLS = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 
 
 @dataclass(frozen=True)
-class Findings:
-    """The files of other steps. Any of them may be empty; the page then says so.
+class StepOutputs:
+    """What the page shows from the files of other steps. Any of it may be empty; the page then says so.
 
     ``images`` holds the PNG figures by name, ``statistics`` the tables by name, and ``published`` as_published.csv. ``steps``,
     ``fits``, ``provenance`` and the figures drawn from them may differ between runs with equal results.
@@ -75,9 +75,9 @@ class Findings:
     provenance: Mapping = field(default_factory=dict)
 
 
-def render(results: Results, findings: Findings) -> str:
+def render(results: Results, outputs: StepOutputs) -> str:
     """The page as HTML."""
-    method_standings, cells = findings.standings, results.comparison
+    method_standings, cells = outputs.standings, results.comparison
     claim_rows = _claim_rows(results.claims)
     rankings = [
         (ranking, f"{statistics.describe(ranking)} {statistics.compare_with_random(ranking)}".strip())
@@ -110,22 +110,22 @@ def render(results: Results, findings: Findings) -> str:
         sections=[_section(table, cells) for table in results.tables.values() if results.has_paper_data or len(table.frame)],
         numbers=[_number_row(cell) for cell in cells.to_dict("records")],
         reasons=[(title, remark, _count_reasons(cells, cell_verdict)) for title, remark, cell_verdict in _REASON_LISTS],
-        figures=figures("report.html", findings.images),
+        figures=figures("report.html", outputs.images),
         assumptions=statistics.ASSUMPTIONS,
         with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _WITH_CONTROLS],
         rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _WITH_CONTROLS],
         at_limits=at_fairness.sentences(results.at_given_fairness),
         at_limits_table=page_table(at_fairness.counts(results.at_given_fairness)),
-        tests=[(name, STATISTICS[name], page_table(frame)) for name, frame in findings.statistics.items() if len(frame)],
-        sensitivity=page_table(_with_titles(findings.sensitivity)),
-        published=page_table(_with_titles(findings.published.map(_shorten_decimal))),
-        published_sentences=as_published.sentences(findings.published),
+        tests=[(name, STATISTICS[name], page_table(frame)) for name, frame in outputs.statistics.items() if len(frame)],
+        sensitivity=page_table(_with_titles(outputs.sensitivity)),
+        published=page_table(_with_titles(outputs.published.map(_shorten_decimal))),
+        published_sentences=as_published.sentences(outputs.published),
         settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
-        datasets=page_table(findings.datasets),
-        methods=page_table(findings.methods),
-        steps=page_table(findings.steps),
-        fits=page_table(_fits_by_method(findings.fits)),
-        provenance=_provenance_parts({key: value for key, value in findings.provenance.items() if key != "settings"}),
+        datasets=page_table(outputs.datasets),
+        methods=page_table(outputs.methods),
+        steps=page_table(outputs.steps),
+        fits=page_table(_fits_by_method(outputs.fits)),
+        provenance=_provenance_parts({key: value for key, value in outputs.provenance.items() if key != "settings"}),
     )
 
 

@@ -46,8 +46,8 @@ GLOSSARY = {
     "runs within": "share of the scoring runs that keep the limit, over the blocks for which parameters were chosen",
     "interval": "in brackets: the middle 95 % of the values over 2,000 draws of tables with replacement. Tables are drawn and "
     "not blocks, because the blocks of one table are alike",
-    "wins, losses, ties": "in how many blocks the first method costs less than the other, more, and the same; only blocks in "
-    "which both keep the limit count",
+    "wins, losses, ties": "in how many blocks the first method costs less than the other, costs more, and costs the same; only "
+    "blocks in which both keep the limit count",
     "ratio": "the first method's cost divided by the other's, as geometric mean over these blocks",
     "told apart": "what differs by more than chance: `price` if the interval of the ratio excludes 1, `reliability` if the "
     "interval of the difference excludes 0",
@@ -218,7 +218,7 @@ def _matcher_text(matcher: Mapping, n_blocks: int) -> str:
         return f"{start}, no matcher of Clusterlets keeps the limit in any block."
     return (
         f"{start}, the most reliable matcher of Clusterlets, {matcher['method']}, keeps the limit in {matcher['kept']} of the "
-        f"{counted(matcher['blocks'], 'block')} of {n_blocks} in which its runs yield k clusters, at a median price of "
+        f"{counted(matcher['blocks'], 'block')} (of {n_blocks}) in which its runs yield k clusters, at a median price of "
         f"{matcher['price']:.2f}."
     )
 

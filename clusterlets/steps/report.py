@@ -23,7 +23,7 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
     folder, accounts = Path(results), Path(results, "accounts")
     all_results = Results.read(folder, json.loads(config))
     board_tables = [read_lines_if_any(folder / name) for name in FILES]
-    findings = page.Findings(
+    outputs = page.StepOutputs(
         images=images_of("report.html", folder),
         standings=Standings(*board_tables) if len(board_tables[0]) else Standings.none(),
         datasets=read_lines_if_any(folder / "datasets.csv"),
@@ -35,5 +35,5 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
         steps=read_lines_if_any(accounts / "steps.csv"),
         provenance=load_json(provenance_file) if (provenance_file := accounts / "provenance.json").is_file() else {},
     )
-    write_text(output, page.render(all_results, findings))
-    write_text(summary, verdict.summary(all_results, verdict.answers(all_results, findings.standings), output))
+    write_text(output, page.render(all_results, outputs))
+    write_text(summary, verdict.summary(all_results, verdict.answers(all_results, outputs.standings), output))

@@ -161,8 +161,8 @@ write_runs("runs.csv", score_all(get("k-means"), "x", 3, {}, outcomes, 11.0, "ab
 with open("runs.csv", newline="") as file:
     (run,) = csv.DictReader(file)
 plot("stripes", ".")
-findings = page.Findings({"stripes": Path("figures/stripes.png").read_bytes()})
-html = page.render(Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), read_configuration()), findings)
+outputs = page.StepOutputs({"stripes": Path("figures/stripes.png").read_bytes()})
+html = page.render(Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), read_configuration()), outputs)
 print(json.dumps([run, fairness_report(X, labels, groups), html], default=str))
 """
 

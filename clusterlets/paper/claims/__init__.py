@@ -6,7 +6,7 @@ import pandas as pd
 
 from clusterlets.paper import reported
 from clusterlets.paper.claims import controls, on_runs, on_tables
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, VERDICTS, Finding, Scale, Undecided
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, VERDICTS, Finding, Inconclusive, Scale
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.paper.tables import Table
 from clusterlets.text import counted, markdown_table
@@ -31,11 +31,11 @@ __all__ = [
 
 #: Values of the column ``comparison``: a comparison that the paper makes, and one with FRAC (fair), which the paper never ran.
 OWN, STRICTER = "the paper's own", "stricter"
-#: What :func:`counts` counts, by column.
+#: The heading of each column of :func:`counts`.
 COUNTED = {
-    "paper": "the paper's own comparison, by its numbers",
-    "ours": "the paper's own comparison, by ours",
-    "stricter": "our stricter comparison, by ours",
+    "paper": "the paper's own comparison, by the paper's numbers",
+    "ours": "the paper's own comparison, by our numbers",
+    "stricter": "the stricter comparison, by our numbers",
 }
 
 
@@ -76,7 +76,7 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
     test = getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"])
     try:
         return test(numbers, **arguments)
-    except Undecided as reason:
+    except Inconclusive as reason:
         return Finding(INCONCLUSIVE, str(reason))
 
 
@@ -130,7 +130,7 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 
 
 def _section(subject: str, claims: pd.DataFrame) -> str:
-    titles = {"claim_in_short": "claim", "verdict_paper": "by the paper's numbers", "verdict_ours": "by ours"}
+    titles = {"claim_in_short": "claim", "verdict_paper": "by the paper's numbers", "verdict_ours": "by our numbers"}
     overview = [*markdown_table(claims[list(titles)].rename(columns=titles)), ""]
     return "\n".join([f"## {subject}\n", *overview, *map(_entry, claims.to_dict("records"))])
 

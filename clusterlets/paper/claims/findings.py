@@ -10,11 +10,11 @@ from clusterlets.text import decimal, significant
 HOLDS, IN_PART, FAILS, INCONCLUSIVE = "holds", "holds in part", "does not hold", "inconclusive"
 VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE)
 
-#: A number may miss a threshold by this much, because of rounding errors. No threshold has as many digits.
+#: A number may miss a threshold by this much, because of rounding errors. Thresholds have far fewer digits.
 ROUNDING_ERROR = 1e-9
 
 
-class Undecided(Exception):
+class Inconclusive(Exception):
     """Raised if the numbers do not decide the claim; the message says why."""
 
 
@@ -41,7 +41,7 @@ class Scale:
 def grade(is_true: pd.Series, scale: Scale, details: pd.Series | None = None, unit: str = "datasets") -> Finding:
     """A verdict from the share of cases in which a claim is true. The other cases are listed with their ``details``."""
     if is_true.empty:
-        raise Undecided("No case is left to look at.")
+        raise Inconclusive("No case is left to test.")
     share = is_true.mean()
     verdict = HOLDS if share >= scale.holds - ROUNDING_ERROR else IN_PART if share > scale.in_part else FAILS
     exceptions = [f"{case} ({details[case]})" if details is not None else str(case) for case in is_true.index[~is_true]]

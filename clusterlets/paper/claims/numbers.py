@@ -8,7 +8,7 @@ import pandas as pd
 
 from clusterlets.analysis import paired, selection, statistics
 from clusterlets.paper import reported
-from clusterlets.paper.claims.findings import Undecided
+from clusterlets.paper.claims.findings import Inconclusive
 from clusterlets.paper.tables import Table
 
 _TEXT_COLUMNS = ("dataset", "method", "matcher", "coefficient", "x", "y")
@@ -40,14 +40,14 @@ class Numbers:
         return cls({name: our_tables[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
 
     def matcher(self, name: str) -> pd.Series:
-        """A matcher's row of table 1. Raises ``Undecided`` if it is missing."""
+        """A matcher's row of table 1. Raises ``Inconclusive`` if it is missing."""
         rows = self.tables["table1_matchers"].set_index("matcher")
         if name not in rows.index or pd.isna(rows.loc[name, "deviation_mean"]):
-            raise Undecided(f"No numbers for matcher {name}.")
+            raise Inconclusive(f"No numbers for matcher {name}.")
         return rows.loc[name]
 
     def every_matcher(self) -> pd.DataFrame:
-        """Table 1. Raises ``Undecided`` if any of the paper's matchers is missing."""
+        """Table 1. Raises ``Inconclusive`` if any of the paper's matchers is missing."""
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
     def selected_runs(self, rule: str) -> pd.DataFrame:
@@ -67,7 +67,7 @@ class Numbers:
             rows = table4[table4["method"] == rule]
         rows = rows[rows["deviation_mean"].notna()].set_index("dataset")
         if rows.empty:
-            raise Undecided(f"No numbers for {rule}.")
+            raise Inconclusive(f"No numbers for {rule}.")
         return rows.loc[selection.in_order(rows.index, reported.datasets())]
 
     @property
@@ -80,19 +80,19 @@ class Numbers:
 
     @property
     def ok_runs(self) -> pd.DataFrame:
-        """Every run with status ok. Raises ``Undecided`` for the paper, because its tables show only a few of its runs."""
+        """Every run with status ok. Raises ``Inconclusive`` for the paper, because its tables show only a few of its runs."""
         if self.runs is None:
-            raise Undecided("The printed tables do not show it; it takes the runs.")
+            raise Inconclusive("The printed tables do not show it; it takes the runs.")
         return selection.ok(self.runs)
 
     @cached_property
     def rankings(self) -> dict[str, statistics.Ranking]:
         """Rankings of the paper's matchers, alone and with FRAC and the controls. Other methods are left out.
 
-        Raises ``Undecided`` for the paper, because figure 1 is an empty picture in its source.
+        Raises ``Inconclusive`` for the paper, because figure 1 is an empty picture in its source.
         """
         if self.runs is None:
-            raise Undecided("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
+            raise Inconclusive("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
         methods_by_name = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
         deviations = {name: statistics.blocks(self.ok_runs, methods, ["dataset"]) for name, methods in methods_by_name.items()}
         return {name: statistics.rank(name, "", frame) for name, frame in deviations.items()}
@@ -123,5 +123,5 @@ def align(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.D
     first_rows, second_rows = numbers.selected_runs(first), numbers.selected_runs(second)
     datasets = [name for name in first_rows.index if name in second_rows.index]
     if not datasets:
-        raise Undecided(f"No dataset has both {first} and {second}.")
+        raise Inconclusive(f"No dataset has both {first} and {second}.")
     return first_rows.loc[datasets], second_rows.loc[datasets]

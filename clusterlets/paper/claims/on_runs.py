@@ -1,7 +1,7 @@
 """Tests of the claims that need every run, or the ranks of figure 1. No table of the paper decides them.
 
 Each function tests one kind of claim. It takes ``Numbers``, which may be the paper's or ours, and the parameters of the claim.
-It returns a ``Finding``, or raises ``Undecided`` if the numbers do not decide the claim. Its docstring gives the condition
+It returns a ``Finding``, or raises ``Inconclusive`` if the numbers do not decide the claim. Its docstring gives the condition
 under which the claim holds and, after "in part:", a weaker one under which it holds in part. A rule is the name of a way to
 select one run of each dataset, see ``Numbers.selected_runs``.
 """
@@ -13,7 +13,7 @@ import pandas as pd
 
 from clusterlets.analysis import paired, selection, statistics
 from clusterlets.analysis.descriptive import variance
-from clusterlets.paper.claims.findings import Finding, Scale, Undecided, format_number, grade, grade_in_two_steps
+from clusterlets.paper.claims.findings import Finding, Inconclusive, Scale, format_number, grade, grade_in_two_steps
 from clusterlets.paper.claims.numbers import Numbers, align
 
 
@@ -60,16 +60,16 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
 
 
 def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
-    """Raise ``Undecided`` if Wilcoxon's test could not have found a difference in any of the pairs.
+    """Raise ``Inconclusive`` if Wilcoxon's test could not have found a difference in any of the pairs.
 
     Nemenyi's test needs no such check: it can separate the first matcher from the last with three datasets, the fewest that are
     tested.
     """
     lowest_p = paired.smallest_possible_p(n_datasets, n_pairs)
     if lowest_p >= statistics.ALPHA:
-        raise Undecided(
-            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {lowest_p:.2g} after Holm, so that "
-            f"it could tell no pair apart at level {statistics.ALPHA}."
+        raise Inconclusive(
+            f"{statistic}. Over {n_datasets} datasets, Wilcoxon's p after Holm cannot be below {lowest_p:.2g}, so the test "
+            f"could separate no pair at level {statistics.ALPHA}."
         )
 
 
@@ -100,7 +100,7 @@ def _row_of_pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
 def _get_ranking(numbers: Numbers, name: str) -> statistics.Ranking:
     ranking = numbers.rankings[name]
     if ranking.obstacle:
-        raise Undecided(ranking.obstacle)
+        raise Inconclusive(ranking.obstacle)
     return ranking
 
 
@@ -130,14 +130,14 @@ def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Sca
     """Whether a matcher's mean deviation has a smaller relative spread over seeds than another's, on each dataset."""
     spreads = pd.DataFrame({name: _spread_over_seeds(numbers.ok_runs, name) for name in (matcher, than)}).dropna()
     if spreads.empty:
-        raise Undecided(f"No dataset has runs of both {matcher} and {than}.")
+        raise Inconclusive(f"No dataset has runs of both {matcher} and {than}.")
     finding = grade(spreads[matcher] < spreads[than], scale)
     medians = ", ".join(f"{name} {100 * spreads[name].median():.0f} %" for name in spreads)
     return Finding(finding.verdict, f"lower on {finding.statistic}; medians {medians} of the mean")
 
 
 def _spread_over_seeds(runs: pd.DataFrame, name: str) -> pd.Series:
-    """The root of the variance over seeds, averaged over the configurations, divided by the mean; by dataset."""
+    """For each dataset, the root of a configuration's mean variance over seeds, divided by the mean deviation of all runs."""
     runs = runs[selection.names(runs) == name]
     configurations = runs.groupby(selection.CONFIGURATION, dropna=False)["deviation_mean"]
     variances = configurations.agg(variance).groupby("dataset").mean()
@@ -149,7 +149,7 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
     runs = numbers.ok_runs
     means = runs[runs["matcher"] == "C"].pivot_table(index="dataset", columns="omega", values=quantity)
     if means.shape[1] < 2:
-        raise Undecided("It takes runs of C at two values of omega or more.")
+        raise Inconclusive("This needs runs of C at two or more values of omega.")
     # Rounded, so that a rounding error does not count as a fall.
     steps = means.diff(axis=1).iloc[:, 1:].round(12)
     rises = (steps >= 0).all(axis=1) & (means.iloc[:, -1] > means.iloc[:, 0])
@@ -165,7 +165,7 @@ def beats_random(numbers: Numbers, rule: str, quantity: str, scale: Scale) -> Fi
     rows = numbers.selected_runs(rule)
     datasets = [name for name in rows.index if name in random_means.index]
     if not datasets:
-        raise Undecided("No dataset has both random partitions and a chosen run.")
+        raise Inconclusive("No dataset has both random partitions and a chosen run.")
     selected, random = rows.loc[datasets, quantity], random_means[datasets]
     finding = grade(selected > random, scale, selected.map(format_number) + " against " + random.map(format_number))
     return Finding(finding.verdict, f"{finding.statistic}; median gain {format_number((selected - random).median())}")
@@ -182,7 +182,7 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
     deviations, ranks = ranking.complete, ranking.mean_ranks
     ranked_contenders = [name for name in ranks.index if name in contenders]
     if frac not in ranks or not ranked_contenders:
-        raise Undecided(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
+        raise Inconclusive(f"The runs lack {frac}, or all of {', '.join(contenders)}.")
     best = ranked_contenders[0]
     tests = paired.compare_pairs("", [(deviations[name], deviations[frac]) for name in ranked_contenders])
     wilcoxon, nemenyi = _row_of_pair(tests, best, frac), _row_of_pair(ranking.pairs, best, frac)
@@ -201,4 +201,4 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
 
 def nobody_measured(numbers: Numbers) -> Finding:
     """A claim that neither the paper's numbers nor ours can decide."""
-    raise Undecided("Neither the tables nor the runs say anything about it.")
+    raise Inconclusive("Neither the tables nor the runs say anything about it.")

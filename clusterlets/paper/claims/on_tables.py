@@ -1,7 +1,7 @@
 """Tests of the claims that the paper's tables decide.
 
 Each function tests one kind of claim. It takes ``Numbers``, which may be the paper's or ours, and the parameters of the claim.
-It returns a ``Finding``, or raises ``Undecided`` if the numbers do not decide the claim. Its docstring gives the condition
+It returns a ``Finding``, or raises ``Inconclusive`` if the numbers do not decide the claim. Its docstring gives the condition
 under which the claim holds and, after "in part:", a weaker one under which it holds in part. A ``scale`` grades the share of
 datasets, or of other cases, in which the condition is true. A rule (also ``first`` and ``second``) is the name of a way to
 select one run of each dataset, see ``Numbers.selected_runs``.
@@ -19,8 +19,8 @@ from clusterlets.paper.claims.findings import (
     HOLDS,
     ROUNDING_ERROR,
     Finding,
+    Inconclusive,
     Scale,
-    Undecided,
     format_number,
     grade,
     grade_in_two_steps,
@@ -57,8 +57,8 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
 
     In part: at least one matcher's does.
 
-    Undecided if leaving out a single dataset moves any of our percentages by more than the tolerance, because a dataset of the
-    paper that we lack could do the same.
+    Inconclusive if leaving out a single dataset moves any of our percentages by more than the tolerance, because a missing
+    dataset could do the same.
     """
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
     near = (percentages - pd.Series(spreads)).abs() <= tolerance + ROUNDING_ERROR
@@ -66,7 +66,7 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
     recomputed = {name: _spreads_without_a_dataset(numbers, name) for name in spreads} if numbers.runs is not None else {}
     if any((values - percentages[name]).abs().max() > tolerance for name, values in recomputed.items()):
         ranges = ", ".join(f"{name} {values.min():.0f} to {values.max():.0f} %" for name, values in recomputed.items())
-        raise Undecided(f"{statistic}. Leaving out any one dataset gives {ranges}.")
+        raise Inconclusive(f"{statistic}. Leaving out any one dataset gives {ranges}.")
     return grade_in_two_steps(bool(near.all()), bool(near.any()), statistic)
 
 
@@ -91,9 +91,9 @@ def _relative_spread(row: pd.Series) -> float:
 
 
 def _quotient(number: float, mean_deviation: float) -> float:
-    """A number as a multiple of a matcher's mean deviation; Undecided if that is 0."""
+    """A number as a multiple of a matcher's mean deviation; raises ``Inconclusive`` if that is 0."""
     if mean_deviation == 0:
-        raise Undecided("A mean deviation is 0, so there is no ratio to it.")
+        raise Inconclusive("A mean deviation is 0, so there is no ratio to it.")
     return number / mean_deviation
 
 
@@ -161,8 +161,8 @@ def made_by(numbers: Numbers, rule: str, matchers: list[str], scale: Scale) -> F
 def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale: Scale) -> Finding:
     """Whether, on each dataset, the runs that two rules select differ in any of the columns."""
     first_rows, second_rows = align(numbers, first, second)
-    same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
-    return grade(~same.all(axis=1), scale)
+    is_same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
+    return grade(~is_same.all(axis=1), scale)
 
 
 def higher(
@@ -190,7 +190,7 @@ def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, fac
         f"{factor:g} of it: {finding.statistic.partition(';')[0]}" for factor, finding in zip(factors, findings, strict=True)
     )
     if len({finding.verdict for finding in findings}) > 1:
-        raise Undecided(f"{statistic}. The verdict depends on the threshold.")
+        raise Inconclusive(f"{statistic}. The verdict depends on the threshold.")
     return Finding(findings[0].verdict, statistic)
 
 
@@ -241,7 +241,8 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_da
     first_rows, second_rows = align(numbers, first, second)
     ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
     is_lower = ratios >= factor - ROUNDING_ERROR
-    # The ratio to a printed zero is infinite. The true value is at most half a digit, which bounds the true ratio from below.
+    # The ratio to a printed zero is infinite. The true value is at most half a unit of the last digit, so the true ratio
+    # has a lower bound.
     lower_bounds = (second_rows["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
     large_ratios = ", ".join(
         f"{name} above {lower_bounds[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}"

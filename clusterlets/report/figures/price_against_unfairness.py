@@ -63,7 +63,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
         n_above = int((rows_of_dataset["price"] > highest_price).sum())
         axes.set_title(cut(dataset, _MAX_DATASET_LENGTH) + (f" ({n_above} above)" if n_above else ""))
     legend_styles = {name: styles[name] for name in styles if name in set(configurations_at_k["method"])}
-    front_note = "line: the front of what no configuration beats in both, with its parameters"
+    front_note = "line: the front, configurations that no other beats in both, with their parameters"
     x_label = "largest deviation of a cluster on a square-root scale (left is fairer)"
     y_label = f"price: cost over that of plain k-means with k = {k:g} clusters (logarithmic; down is better)"
     add_method_legend(figure, legend_styles, x_label, y_label, front_note)

@@ -16,9 +16,9 @@ from clusterlets.report.figures import Declaration
 FIGURES = [
     Declaration(
         name="projection",
-        title="One dataset on its two principal components with the clusters of each matcher",
+        title="One dataset on its first two principal components, with the clusters of each matcher",
         caption="All matchers at the same setting (k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by "
-        "falling size; shape: group. A row in several clusters has one mark inside the other. Of the datasets "
+        "falling size; shape: group. A row in several clusters has a mark for each, inside one another. Of the datasets "
         "with at most four groups, this one has the largest share of its variance on the second component. The numbers are in "
         "clusterings/projection.csv.",
         reads=("runs.csv", "clusterings/projection.csv"),

@@ -50,11 +50,11 @@ def draw(comparison: pd.DataFrame) -> Figure:
     """Draw a panel per quantity: the paper's number against ours, by verdict."""
     cells = counted(comparison).dropna(subset="difference")
     cells = cells.assign(panel=cells["quantity"].replace({"deviation_mean_std": "deviation_std"}))
-    shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
-    if not shown:
+    quantities = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
+    if not quantities:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
-    figure, all_axes = panels(len(shown), height=2.1)
-    for axes, quantity in zip(all_axes, shown, strict=True):
+    figure, all_axes = panels(len(quantities), height=2.1)
+    for axes, quantity in zip(all_axes, quantities, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
         title, ticks = _PANELS[quantity]
         axes.set_title(title)
@@ -65,7 +65,7 @@ def draw(comparison: pd.DataFrame) -> Figure:
             style = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **style)
         _label_points(axes, _largest_differences(numbers))
-    key = "grey: close; numbered: the furthest out, named below the panel (T2: table 2)"
+    key = "grey: close; numbered: those that differ most, named below the panel (T2: table 2)"
     add_method_legend(figure, _VERDICT_STYLES, "in the paper", "ours", key)
     return figure
 

@@ -88,7 +88,7 @@ def _legend_handles() -> list[Line2D]:
     style = {"color": _NEUTRAL_COLOR, "ls": "", "markersize": 5}
     return [
         *(Line2D([], [], **style | {"color": COLORS[matcher]}, marker="o", label=matcher) for matcher in _MATCHERS),
-        Line2D([], [], **style, marker="o", label="in all"),
+        Line2D([], [], **style, marker="o", label="overall"),
         Line2D([], [], **style, marker="D", mfc="white", label="the paper"),
         Line2D([], [], **style, marker="|", label="ten other seeds"),
     ]

@@ -48,4 +48,4 @@ def test_the_page_counts_and_lists_the_compared_numbers(assessment):
     page = as_published.to_markdown(assessment)
     only_text = assessment[(assessment["kind"] == "number") & (assessment["comes_back"] == as_published.ONLY_TEXT)]
     assert f"{len(only_text)} number" in page and "| B-PB | deviation_mean |" in page
-    assert page.count("as the code") >= 2
+    assert page.count("by the code") >= 2

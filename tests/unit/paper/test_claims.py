@@ -348,7 +348,7 @@ def test_a_test_without_power_decides_nothing(claim, n_datasets, smallest_p):
     runs = few_runs()
     finding = finding_on_runs(claim, runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
     assert finding.verdict == (INCONCLUSIVE if smallest_p else IN_PART)
-    reason = f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {smallest_p} after Holm"
+    reason = f"Over {n_datasets} datasets, Wilcoxon's p after Holm cannot be below {smallest_p}, so"
     assert (reason in finding.statistic) == bool(smallest_p)
 
 

@@ -79,7 +79,7 @@ def test_a_missing_dataset_is_given_as_the_reason(compared_cells):
     average = cell(compared_cells, "table1", "C", "cohesion")
     assert average["verdict"] != "not comparable"
     assert average["reason"].startswith(
-        "Ours is over 10 of the paper's 11 datasets, without nbfi. To agree, nbfi would have to be"
+        "Our number is over 10 of the paper's 11 datasets, without nbfi. To agree, the value on nbfi would have to be"
     )
 
 
@@ -90,7 +90,7 @@ def test_averages_are_compared_only_on_more_than_half_of_the_papers_datasets(n_d
     averages = averages[~averages["matcher"].isin(["B-PB", "G-D-PB"])]
     assert set(averages["verdict"] != "not comparable") == {is_comparable}
     if is_comparable:
-        reason = f"Ours is over {n_datasets} of"
+        reason = f"Our number is over {n_datasets} of"
     else:
         reason = f"Only {n_datasets} of the paper's 11 datasets {'is' if n_datasets == 1 else 'are'} among the runs. Averages"
     assert averages["reason"].str.contains(reason, regex=False).all()
@@ -151,7 +151,7 @@ def test_with_one_seed_all_verdicts_are_undecided_and_say_why():
     compared_cells = compared_runs(synthetic_runs(seeds=1, ks=(5, 10)))
     judged = comparison.counted(compared_cells)
     assert set(judged["verdict"]) == {"undecided"} and judged["tail"].isna().all()
-    assert judged["reason"].str.startswith("How far ours moves between seeds").all()
+    assert judged["reason"].str.startswith("How much our number varies between seeds").all()
 
 
 def test_the_closer_reading_of_cohesion_has_the_smaller_mean_difference():

@@ -66,7 +66,7 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
     images = {name: images_of(name, tmp_path) for name in ("report.html", "leaderboard.html")}
     results = Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS)
     pages = {
-        "report.html": page.render(results, page.Findings(images["report.html"])),
+        "report.html": page.render(results, page.StepOutputs(images["report.html"])),
         "leaderboard.html": leaderboard_page.render(Standings.none(), SETTINGS, "", images["leaderboard.html"], pd.DataFrame()),
     }
 

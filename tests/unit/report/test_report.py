@@ -18,7 +18,7 @@ from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import narrative, verdict
 from clusterlets.report.drawing.style import mark_empty, plt, save
 from clusterlets.report.figures import declarations_on
-from clusterlets.report.page import Findings, page_table, render
+from clusterlets.report.page import StepOutputs, page_table, render
 from clusterlets.report.standings import Standings
 from clusterlets.storage import save_json
 from clusterlets.text import decimal, significant
@@ -81,8 +81,8 @@ def test_results_read_from_files_equal_those_computed_from_runs(datasets, tmp_pa
     computed.write(tmp_path)
     read = Results.read(tmp_path, SETTINGS)
     pd.testing.assert_frame_equal(read.comparison.fillna(""), computed.comparison.fillna(""), check_dtype=False)
-    page = render(read, Findings({}))
-    assert page == render(computed, Findings({})) and "No figure was drawn." in page
+    page = render(read, StepOutputs({}))
+    assert page == render(computed, StepOutputs({})) and "No figure was drawn." in page
     assert verdict.answers(read, Standings.none()) == verdict.answers(computed, Standings.none())
 
 
@@ -234,7 +234,7 @@ def test_the_best_method_of_each_dataset_is_bold_in_every_format():
     deviation = [column.title for column in table.columns].index("Deviation")
     least = set(table.frame.reset_index(drop=True).groupby("dataset")["deviation_mean"].idxmin())
     assert {row for row, column in tables.best(table) if column == deviation} == least
-    page = render(Results.from_runs(runs, SETTINGS), Findings({}))
+    page = render(Results.from_runs(runs, SETTINGS), StepOutputs({}))
     for text, bold in (
         (page, "<b>3.7e−5"),
         (tables.to_markdown(table), "**3.7e−5"),

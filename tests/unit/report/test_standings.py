@@ -61,7 +61,7 @@ def test_the_best_matcher_is_judged_by_the_blocks_where_it_yields_k_clusters(bui
     tables.overall.loc[first, ["kept", "blocks", "price"]] = [2, 3, 1.5]
     text = finding(tables, "matcher of Clusterlets")
     name, n_blocks = rows.loc[first, "method"], tables.under(0.05)["blocks"].max()
-    assert f", {name}, keeps the limit in 2 of the 3 blocks of {n_blocks} in which its runs yield k clusters" in text
+    assert f", {name}, keeps the limit in 2 of the 3 blocks (of {n_blocks}) in which its runs yield k clusters" in text
     assert text.endswith("at a median price of 1.50.")
 
 
