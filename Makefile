@@ -1,10 +1,10 @@
 # Every task of the project. A machine needs only Python 3.11 or newer, make and a package index.
-#   make demo       runs the whole workflow on bundled datasets, minutes
-#   make test       runs every unit, property and fault test, and one small grid; minutes
+#   make demo       runs the whole workflow on bundled datasets (minutes)
+#   make test       runs every unit, property and fault test, and one small grid (minutes)
 #   make test-slow  runs the other tests, such as those in a browser; each fuzz test searches for FUZZ=5 seconds
 #   make test-all   runs both
 #   make lint       runs ruff, mypy, snakefmt, and the linters of Snakemake and of the container recipes
-#   make generated  renews what is generated from code: tables of the documentation, type stubs
+#   make generated  regenerates the files that are derived from code: tables of the documentation, type stubs
 #   make docs       builds the documentation site into build/docs; every warning is an error
 #   make docs-links checks every external link of the documentation (needs a network)
 #   make test-slurm tests the profiles on a real SLURM, which it starts in a separate folder (as root)
@@ -13,18 +13,18 @@
 #   make data       fetches, prepares and lists the datasets of config.yaml
 #   make check-data checks whether every public address still serves the expected data
 #   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
-#   make extended   adds forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
-#   make as-published   also runs the paper's grid as the authors' published code does; EXCLUDE works too
-#   make authors    runs the authors' own package on the clusterlets of results/, and counts the runs that equal our variants
-#   make field      runs every method on ten datasets and six other choices of their groups, about an hour; EXCLUDE works too
-#   make field-demo runs every method on bundled datasets, minutes
-#   make verify     checks that the results are what their manifest says, byte for byte
+#   make extended   runs it with forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
+#   make as-published   runs the paper's grid as the paper describes it, and as the authors' published code does; EXCLUDE works too
+#   make authors    runs the authors' own package on the clusterlets of results/, and counts how often it agrees with our variants
+#   make field      runs every method on ten datasets, and with six other choices of their groups (about an hour); EXCLUDE works too
+#   make field-demo runs every method on bundled datasets (minutes)
+#   make verify     checks every byte of the results against the hashes in their manifest
 #   make archive    packs the finished run in RESULTS=results as a Workflow Run RO-Crate, ready to deposit;
-#                   AGENT='A Name' is who ran it (default: git's user.name)
+#                   AGENT='A Name' names the person who ran it (default: git's user.name)
 #   make compare    compares the results' numbers with those in reference/paper
 #   make reference  replaces reference/paper with the results' numbers
 #   make reference-extended   replaces reference/extended and the error rates of the verdicts with those of an extended run
-#   make reference-published  replaces reference/published with results/as_published.csv, and renews docs/reproduction.md
+#   make reference-published  replaces reference/published with results/as_published.csv, and updates docs/reproduction.md
 #   make reference-field    replaces reference/field with the leaderboard of results/field, and writes docs/field.md
 
 PYTHON ?= python3
@@ -40,8 +40,8 @@ SMOKE_SECONDS ?= 120
 
 VENV := .venv
 LINTERS := .venv-lint
-# A file marks an environment as ready. Its name contains a checksum of the files that define the environment. Make must not
-# compare their times, because switching branches and back must not rebuild an environment that a run is using.
+# A file marks an environment as ready. Its name contains a checksum of the files that define the environment. If make compared
+# the times of files instead, switching branches and back would rebuild an environment that a run is using.
 ready = .ready-$(shell cat $(1) | cksum | cut -d " " -f 1)
 LOCKED := $(VENV)/$(call ready,requirements.lock requirements-uv.lock)
 READY := $(VENV)/$(call ready,requirements.lock requirements-uv.lock pyproject.toml)-project
@@ -143,7 +143,7 @@ data: $(READY)
 	@$(SNAKEMAKE) data --workflow-profile none --scheduler greedy --rerun-incomplete --show-failed-logs \
 	    --quiet host reason --logger cells --max-checksum-file-size 10000000 $(CONFIGFILE) $(SETTINGS)
 
-# This asks the public addresses, even if there is a mirror.
+# Checks the public addresses, even if a mirror is set.
 check-data: $(READY)
 	@$(RUN) clusterlets datasets --check
 
@@ -223,7 +223,7 @@ reference-field: $(READY)
 	@du -sh reference/field
 
 # uv installs a lock in seconds, pip in a minute. If uv is missing on this machine, or fails with pip's configured index, pip
-# installs the same. Neither accepts a file with a different hash.
+# installs the same packages. Both reject a package whose hash is not in the lock.
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 install = if test -x $(VENV)/bin/uv && $(VENV)/bin/uv pip install --quiet --python $(1) $(2) 2> $(VENV)/uv.log; then :; \
     else $(PIP) --python $(1) install --quiet $(2); fi

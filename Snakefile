@@ -22,7 +22,7 @@ include: "workflow/rules/caching.smk"
 report: f"{CAPTIONS}/workflow.rst"
 
 
-# On a cluster, these rules and those of the figures run on Snakemake's own machine: they need the network or take seconds.
+# On a cluster, these rules and those of the figures run on the machine that runs Snakemake: they need the network or take seconds.
 localrules:
     fetch_dataset,
     prepare_dataset,

@@ -50,20 +50,21 @@ def read_adult():
         for name, header_lines in (("adult.data", 0), ("adult.test", 1))
     ]
     rows = pd.concat(parts)
-    return rows[[0, 2, 4, 10, 11, 12]].to_numpy(dtype=float), (rows[9] == "Female").to_numpy().astype(np.int64)
+    return scaled(rows[[0, 2, 4, 10, 11, 12]].to_numpy(dtype=float)), (rows[9] == "Female").to_numpy().astype(np.int64)
 
 
 def read_bank():
     rows = pd.read_csv(MIRROR / "bank" / "bank-full.csv", sep=";").query("marital != 'divorced'")
     features = ["age", "balance", "day", "duration", "campaign", "pdays", "previous"]
-    return rows[features].to_numpy(dtype=float), (rows["marital"] == "single").to_numpy().astype(np.int64)
+    return scaled(rows[features].to_numpy(dtype=float)), (rows["marital"] == "single").to_numpy().astype(np.int64)
 
 
-def scaled(X, groups):
-    return np.ascontiguousarray((X - X.min(axis=0)) / np.ptp(X, axis=0)), groups
+def scaled(X):
+    return np.ascontiguousarray((X - X.min(axis=0)) / np.ptp(X, axis=0))
 
 
 def balance_of(labels, groups, k):
+    """Return the smallest balance of a cluster, as an exact fraction."""
     counts = np.stack([np.bincount(labels[groups == group], minlength=k) for group in (0, 1)])
     return min(Fraction(low, high) for low, high in zip(counts.min(axis=0).tolist(), counts.max(axis=0).tolist(), strict=True))
 
@@ -84,7 +85,7 @@ def main():
     seeds = parser.parse_args().seeds
     if not MIRROR.is_dir():
         sys.exit(f"There is no folder {MIRROR}: set CLUSTERLETS_MIRROR to the folder of the raw files.")
-    tables, bars = {"adult": scaled(*read_adult()), "bank": scaled(*read_bank())}, Bars()
+    tables, bars = {"adult": read_adult(), "bank": read_bank()}, Bars()
     for (name, k, lambda_), (mpfc_cost, ms_flow_cost) in PUBLISHED_COSTS.items():
         X, groups = tables[name]
         counts = np.bincount(groups).tolist()

@@ -39,8 +39,8 @@ def main() -> int:
         seconds = [cpu_seconds(lambda: fit(seed), runs=1) for seed in range(3)]
         best = min(results, key=lambda result: result.inertia)
         print(f"      {name}, k = {k}: {statistics.median(seconds):.1f} s a fit, {best.n_iter} rounds, gap {best.gap:.1e}")
-        bars.at_most(f"{name}, k = {k}: best / that of exact assignments", best.inertia / exact_cost, 1.01, "")
-        bars.at_most(f"{name}, k = {k}: best / MS-FlowFC", best.inertia / ms_flow_cost, 1, "")
+        bars.at_most(f"{name}, k = {k}: best cost / cost with exact assignments", best.inertia / exact_cost, 1.01, "")
+        bars.at_most(f"{name}, k = {k}: best cost / cost of MS-FlowFC", best.inertia / ms_flow_cost, 1, "")
     return bars.missed
 
 

@@ -54,8 +54,8 @@ def fit_ours(name: str, file: str, n_clusters: int) -> tuple[float, float]:
 
     def fit(seed: int) -> None:
         labels = methods.get(name)().fit(X, groups, n_clusters, np.random.default_rng(seed), **METHODS[name])
-        per_group = [np.bincount(labels[groups == group], minlength=n_clusters) for group in (0, 1)]
-        assert np.array_equal(*per_group) and len(np.unique(labels)) == n_clusters
+        counts = [np.bincount(labels[groups == group], minlength=n_clusters) for group in (0, 1)]
+        assert np.array_equal(*counts) and len(np.unique(labels)) == n_clusters
         clusters = [X[labels == label] for label in range(n_clusters)]
         costs.append(sum(float(np.square(rows - rows.mean(axis=0)).sum()) for rows in clusters))
 

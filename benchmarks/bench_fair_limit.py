@@ -10,7 +10,7 @@
 - ``--raw``: costs on adult and compas with two sensitive columns.
 - ``--rows``: time and memory on a large table.
 
-Tables are standardised. An exact check ensures that every result keeps its limit. bench_fair_kmeans.py has limits of 0.
+Tables are standardised. An exact check ensures that every result keeps its limit. bench_fair_kmeans.py covers a limit of 0.
 """
 
 import argparse

@@ -3,7 +3,7 @@
     python benchmarks/bench_growth.py [--plot docs/figures/growth.png]
 
 A separate process for each n makes the instances and extracts the clusterlets. Every matcher then runs in a fork of that
-process. Exact distance sums are measured up to the library's limit.
+process. Exact distance sums are measured up to ``geometry.EXACT_LIMIT`` instances.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     python benchmarks/bench_methods.py --csv docs/figures/speed.csv --plot docs/figures/speed.png
     python benchmarks/bench_methods.py --rows 300 1000 --csv /tmp/speed.csv    # quick, to try a change
-    python benchmarks/bench_methods.py --adult                                 # also adult, k = 20, against its bars
+    python benchmarks/bench_methods.py --adult                                 # also adult, k = 20, whose fits have bars
 
 The tables are random: eight features, two groups, k = 10. Methods have their default parameters and one start. The time of a
 matcher includes the clusterlets. Seconds are CPU time of a fit; up to 10,000 rows, they are the median of three. Memory is the
@@ -36,7 +36,7 @@ HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd",
 
 
 def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits) -> dict:
-    """Return status, CPU seconds and megabytes of a fit. Up to 10,000 rows, measure three and return median and maximum."""
+    """Return status, CPU seconds and peak megabytes of a fit; up to 10,000 rows, the median and the maximum of three fits."""
     method, X = methods.get(name)(), standardised(X)
     if method.unsupported(len(X), int(groups.max()) + 1):
         return {"status": "unsupported"}

@@ -93,7 +93,7 @@ def describe(plan: Plan, previous: Plan | None) -> str:
     """Describe a dry run, and how its CPU time grew since the previous size."""
     growth = f", exponent {log(plan.cpu / previous.cpu) / log(plan.jobs / previous.jobs):.2f}" if previous else ""
     cost = f"{plan.cpu:.1f} s of CPU ({1000 * plan.cpu / plan.jobs:.2f} ms a job{growth}), {plan.wall:.1f} s by the clock"
-    submissions = f"; {plan.submissions:,} submissions, {plan.most} jobs at most" if plan.submissions else ""
+    submissions = f"; {plan.submissions:,} submissions, {plan.largest} jobs at most" if plan.submissions else ""
     return f"{plan.jobs:,} jobs, {cost}, {plan.megabytes:.0f} MB{submissions}"
 
 

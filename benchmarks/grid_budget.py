@@ -3,7 +3,7 @@
     make reproduce EXCLUDE=nbfi
     python benchmarks/grid_budget.py [results/accounts/steps.csv]
 
-The accounts are sums over all jobs of the grid, also those of earlier runs. They do not contain Snakemake's own time.
+The accounts are sums over all jobs of the grid, including those of earlier runs. They do not contain Snakemake's own time.
 """
 
 import csv
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from measuring import Bars
 
-STEPS = "results/accounts/steps.csv"
+ACCOUNTS_PATH = "results/accounts/steps.csv"
 #: For each kind of job: its budget in seconds of CPU, and the steps that it covers.
 BUDGETS = {
     "cells": (240, {"score-method"}),
@@ -24,7 +24,7 @@ BUDGETS = {
 TOTAL = 650  # budget of all jobs in seconds of CPU
 
 
-def main(path: str = STEPS) -> int:
+def main(path: str = ACCOUNTS_PATH) -> int:
     with Path(path).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     seconds = {row["step"]: float(row["cpu_seconds"]) for row in rows}

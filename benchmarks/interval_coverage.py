@@ -3,8 +3,8 @@
     python benchmarks/interval_coverage.py [--samples 1000]
 
 For each dataset, the deviations of two methods are drawn: a lognormal level that both methods share, times a factor for each
-method. The logarithms of the factors are normal, heavy-tailed (Laplace) or skewed (exponential). The spread is the standard
-deviation of the level's logarithm, and twice that of the factors' logarithms. Three intervals are tried:
+method. The logarithms of the factors are normal, heavy-tailed (Laplace) or skewed (exponential). The standard deviation of the
+level's logarithm is the spread, and that of a factor's logarithm is half the spread. Three intervals are tried:
 
 - BCa of the mean: bootstrap interval of one method's mean deviation;
 - BCa of the difference: bootstrap interval of the mean of the differences;

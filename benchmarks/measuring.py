@@ -1,4 +1,4 @@
-"""What the benchmarks share: measurements in a single numeric thread, tables, and bars, the limits that results must keep."""
+"""Shared by the benchmarks: measurements in one numeric thread, tables, and bars. A bar is a limit that a result must keep."""
 
 import os
 import resource

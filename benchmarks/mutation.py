@@ -118,19 +118,18 @@ def mutants_of(module: str) -> tuple[ast.Module, list[Mutant]]:
 
 
 def _mutants_below(parent: ast.AST, module: str, statement: str) -> Iterator[Mutant]:
+    """Yield the mutants of all nodes below ``parent``. ``statement`` is the innermost statement around them, in one line."""
     for field, value in ast.iter_fields(parent):
         if field in ("annotation", "returns", "decorator_list", "exc", "bases"):
             continue
         for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(node, ast.AST) or isinstance(node, (ast.Import, ast.ImportFrom)) or _is_docstring(node):
                 continue
-            innermost = _one_line(node) if isinstance(node, ast.stmt) else statement
             for replacement in _replacements(node):
                 ast.copy_location(replacement, node)
-                context = statement if isinstance(node, ast.stmt) else innermost
-                text = f"{_one_line(node)} → {_one_line(replacement)} in {context[:90]}"
+                text = f"{_one_line(node)} → {_one_line(replacement)} in {statement[:90]}"
                 yield Mutant(module, node.lineno, text, parent, field, index, replacement)
-            yield from _mutants_below(node, module, innermost)
+            yield from _mutants_below(node, module, _one_line(node) if isinstance(node, ast.stmt) else statement)
 
 
 def _is_docstring(node: ast.AST) -> bool:
@@ -226,7 +225,7 @@ class MutationRun:
 
     def __init__(self, modules: list[str], sample: int, jobs: int) -> None:
         self.modules, self.sample, self.jobs = modules, sample, jobs
-        self.failed = False
+        self.failed = False  # whether a test has failed since this was last set to False
         self.survivors: list[Mutant] = []
         self.counts: dict[str, list[int]] = {}  # for each module, how many mutants were killed and how many survived
 

@@ -2,8 +2,8 @@
 
 Importing the package loads no large library. The module that defines a name is loaded when the name is first used (PEP 562).
 
-``__init__.pyi`` lists the names, for this file and for type checkers. They are not listed here, because all steps of the
-workflow depend on this file, so that a new name would make all results outdated.
+``__init__.pyi`` lists the names, for this file and for type checkers. They are not listed here: all steps of the workflow
+depend on this file, so a new name would make all results outdated.
 """
 
 import ast

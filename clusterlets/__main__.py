@@ -1,4 +1,4 @@
-"""The command line, which runs a command for users or a step of the workflow, and imports only what that one needs.
+"""The command line. It runs a command for users or a step of the workflow, and imports only what this command or step needs.
 
 The options of a step are the parameters of its function. Their help texts are in the docstring of that function or of
 :mod:`clusterlets.steps`.

@@ -54,7 +54,7 @@ def our_clusters(clusterlets: Clusterlets, hops: int, starts: np.ndarray) -> dic
         "G-D": published.match_greedy_distance(clusterlets, hops, FixedPermutation(starts)),
         "G-B": published.match_greedy_balance(clusterlets, hops, FixedPermutation(starts)),
     }
-    return {name: sorted(np.flatnonzero(row).tolist() for row in rows) for name, rows in memberships.items()}
+    return {name: sorted(np.flatnonzero(row).tolist() for row in matrix) for name, matrix in memberships.items()}
 
 
 def compare(results: Path, peer: str) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def compare(results: Path, peer: str) -> pd.DataFrame:
             "matcher": name,
             "hops": hops,
             "equal": clusters == their_answer[name],
-            "failed": isinstance(their_answer[name], str),  # the message of its error
+            "failed": isinstance(their_answer[name], str),  # an error message in place of clusters
         }
         for (dataset, hops), our_answer, their_answer in zip(keys, our_answers, their_answers, strict=True)
         for name, clusters in our_answer.items()

@@ -1,4 +1,6 @@
-"""Run the matchers of the authors' package on clusterlets from a file: authors/bin/python -I driver.py cases.json answers.json
+"""Run the matchers of the authors' package on clusterlets from a file.
+
+    authors/bin/python -I driver.py cases.json answers.json
 
 The authors' package has the same import name as ours. So this script runs in an environment with clusterlets==0.0.3, and
 exchanges files with compare.py. A case holds the clusterlets of one repetition. Its answer holds the clusters of each matcher,
@@ -30,7 +32,7 @@ def answer(case: Mapping) -> dict[str, list[list[int]] | str]:
     """Return the clusters of each matcher, or the error that it raised."""
     counts, centroids = np.array(case["counts"]), np.array(case["centroids"])
     shares = counts.sum(axis=0) / counts.sum()
-    members = np.split(np.arange(counts.sum()), np.cumsum(counts.sum(axis=1))[:-1])
+    members = np.split(np.arange(counts.sum()), np.cumsum(counts.sum(axis=1))[:-1])  # numbers stand in for instances
     all_clusterlets = {Clusterlet(i, counts[i], centroids[i], members[i]) for i in range(len(counts))}
 
     def next_start(candidates: Iterable[Clusterlet]) -> Clusterlet:

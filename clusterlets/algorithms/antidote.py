@@ -62,8 +62,8 @@ def antidote(
     Returns
     -------
     Antidote
-        The smallest or the mean of its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means. All
-        clusterings that are tried start from the centres of this run.
+        The smallest or the mean of its :func:`cluster_balances` is at least as large as in the best of ten runs of plain
+        k-means. All clusterings that are tried start from the centres of this best run.
 
     Notes
     -----
@@ -149,7 +149,7 @@ def _search(X, evaluation: _Evaluation, random_state, n_evaluations: int) -> tup
     Each evaluation moves one place: to a random point of the rows' bounding box, or by one random step along every feature.
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    deviations = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))  # standard deviation of every feature
+    standard_deviations = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))
     places = X[random_state.integers(len(X), size=_N_PLACES)]
     labels = evaluation.labels(places)
     best_score, step = evaluation.score(labels), 1.0
@@ -159,7 +159,7 @@ def _search(X, evaluation: _Evaluation, random_state, n_evaluations: int) -> tup
             trial_places[place] = low + random_state.random(X.shape[1]) * (high - low)
         else:
             trial_places[place] = np.clip(
-                places[place] + step * deviations * _nearly_normal(random_state, X.shape[1]), low, high
+                places[place] + step * standard_deviations * _nearly_normal(random_state, X.shape[1]), low, high
             )
         trial_labels = evaluation.labels(trial_places)
         trial_score = evaluation.score(trial_labels)

@@ -66,7 +66,7 @@ def check_same_index(**tables: Any) -> None:
     first, index = next(iter(indexes.items()))
     for name, other in indexes.items():
         if len(other) == len(index) and not other.equals(index):
-            row = next((row for row, labels in enumerate(zip(index, other, strict=True)) if labels[0] != labels[1]), 0)
+            row = next((row for row, pair in enumerate(zip(index, other, strict=True)) if pair[0] != pair[1]), 0)
             raise InvalidInput(
                 f"{first} and {name} have different indexes: row {row} (counting from 0) is {index.tolist()[row]!r} in {first} "
                 f"and {other.tolist()[row]!r} in {name}. Put them in one order, as with {name}.loc[{first}.index]; or, if they "

@@ -1,8 +1,8 @@
 """Small weighted samples, one for each group, that represent a table in fair k-means.
 
 Fix any centres, and for every cluster how many instances of each group it must hold. Then the cheapest such assignment of a
-coreset costs nearly as much as the cheapest one of the table. Under these conditions the groups are assigned independently of
-each other, so the coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The
+coreset costs nearly as much as the cheapest one of the table. With these counts given, the groups are assigned independently
+of each other, so the coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The
 theory requires far larger sizes than are needed in practice, so the size is a parameter.
 """
 
@@ -67,8 +67,8 @@ def sample_coreset(
         Number of centres of each group, which k-means++ chooses.
     size : int
         About how many rows to draw. Each group gets its share of them, but at least two for each centre. This share is divided
-        equally among the rings around the group's centres that contain rows. At least one row of a ring is drawn, and all rows
-        if the ring has fewer than its part.
+        equally among the rings around the group's centres that contain rows. At least one row of a ring is drawn, and all its
+        rows if they are too few.
     random_state : numpy.random.Generator
 
     Returns

@@ -66,7 +66,7 @@ def move_counts(
     "int64)"
 )
 def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, min_cluster_size):
-    """Make up to ``max_moves`` of the best moves, and change ``labels`` and ``counts`` in place."""
+    """Make the best move, at most ``max_moves`` times, and change ``labels`` and ``counts`` in place."""
     n_groups, k = counts.shape
     step_costs, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
     path_costs, first_steps = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
@@ -110,7 +110,7 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
 
 @inner
 def _refresh(costs, groups, labels, is_stale, step_costs, movers):
-    """For each group, fill in the least cost of moving a row from a stale cluster to each other one, and which row that is."""
+    """For each group, fill in which row is the cheapest to move from a stale cluster to each other one, and its cost."""
     k = costs.shape[1]
     for group in range(is_stale.shape[0]):
         for cluster in range(k):

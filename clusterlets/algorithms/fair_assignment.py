@@ -159,8 +159,8 @@ def fair_assignment(
             f"are {n}: ask for fewer clusters, or smaller ones.",
         )
     totals = np.bincount(groups)
-    for start in (None,) if multipliers is None else (multipliers, None):
-        dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, start)
+    for initial_multipliers in (None,) if multipliers is None else (multipliers, None):
+        dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, initial_multipliers)
         counts, strict = round_within_bounds(dual.counts, low, high, totals, balance is not None, min_cluster_size)
         labels = transport_groups(costs, groups, counts, dual.prices)
         if float(costs[np.arange(n), labels].sum()) <= (1 + _MAX_GAP) * dual.bound:
@@ -209,11 +209,12 @@ def round_within_bounds(
 def _match_totals(counts, ideal_counts, min_counts, max_counts, totals, sizes):
     """Change counts, unit by unit along cheapest paths, until rows and columns have the sums ``totals`` and ``sizes``.
 
-    A path costs what it adds to the distance of the counts from ``ideal_counts``. Returns False if this is impossible.
+    A path costs what it adds to the distance of the counts from ``ideal_counts``. Returns False if no counts from
+    ``min_counts`` to ``max_counts`` have these sums.
     """
     n_groups, k = counts.shape
     n_nodes = n_groups + k
-    surplus = np.empty(n_nodes, dtype=np.int64)  # instances of a group without a cluster, or too many in a cluster
+    surplus = np.empty(n_nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
     distance, predecessor = np.empty(n_nodes), np.empty(n_nodes, dtype=np.int64)
     while True:
         for group in range(n_groups):
@@ -246,7 +247,7 @@ def _match_totals(counts, ideal_counts, min_counts, max_counts, totals, sizes):
         if target < 0:
             return False
         steps = 0
-        while predecessor[target] >= 0 and steps <= n_nodes:
+        while predecessor[target] >= 0 and steps <= n_nodes:  # the limit on steps guards against a cycle
             source = predecessor[target]
             if source < n_groups:
                 counts[source, target - n_groups] += 1

@@ -144,10 +144,9 @@ def solve_sparse_dual(
     constraint may be off by up to ``tolerance`` instances.
     """
     all_multipliers = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
-    # A constraint and its opposite are an equality, with one multiplier of either sign: two would be redundant.
-    opposites = _opposites(constraints, slack)
-    independent = np.setdiff1d(np.arange(len(constraints)), [second for _, second in opposites])
-    firsts, seconds = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
+    # A constraint and its opposite form an equality. It needs only one multiplier, which may have either sign.
+    firsts, seconds = np.array(_opposites(constraints, slack), dtype=np.int64).reshape(-1, 2).T
+    independent = np.setdiff1d(np.arange(len(constraints)), seconds)
     minima = np.where(np.isin(independent, firsts), -np.inf, 0.0)
     all_multipliers[firsts] -= all_multipliers[seconds]
     dual = _maximise(
@@ -318,7 +317,7 @@ def _step(constraints, minima, curvature, temperature, free, n_free, gradient, d
 
     The damping grows until the system is solvable. It reaches ``_MAX_DAMPING`` if the system never is.
     """
-    k, gain = multipliers.shape[1], 0.0
+    k, predicted_gain = multipliers.shape[1], 0.0
     while damping < _MAX_DAMPING:
         _newton_system(constraints, curvature, temperature, free, n_free, gradient, damping, matrix, right)
         if _solve(matrix, right, n_free):
@@ -326,20 +325,23 @@ def _step(constraints, minima, curvature, temperature, free, n_free, gradient, d
             for i in range(n_free):
                 constraint, cluster = free[i] // k, free[i] % k
                 trial[constraint, cluster] = max(minima[constraint], trial[constraint, cluster] + right[i])
-                gain += gradient[constraint, cluster] * (trial[constraint, cluster] - multipliers[constraint, cluster])
+                predicted_gain += gradient[constraint, cluster] * (
+                    trial[constraint, cluster] - multipliers[constraint, cluster]
+                )
             break
         damping *= 10
-    return damping, gain
+    return damping, predicted_gain
 
 
 @inner
-def _judge_trial(trial_value, value, gain, steps, damping):
+def _judge_trial(trial_value, value, predicted_gain, steps, damping):
     """Whether to accept a trial, and the next damping. A trial, except the first, must reach a fifth of the predicted gain."""
     if steps == 0:
         return True, damping
-    if not (gain > 0 and trial_value >= value + 0.2 * gain):
+    if not (predicted_gain > 0 and trial_value >= value + 0.2 * predicted_gain):
         return False, max(4 * damping, 1e-4)
-    return True, max(0.2 * damping, 1e-9) if trial_value >= value + 0.4 * gain else damping
+    lower_damping = max(0.2 * damping, 1e-9)
+    return True, (lower_damping if trial_value >= value + 0.4 * predicted_gain else damping)
 
 
 # ---- all clusters of each instance -------------------------------------------------------------------------------------
@@ -377,6 +379,7 @@ def _log(x, n_terms):
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
 def _fractions(costs, groups, prices, temperature, fractions):
+    """Fill in ``fractions``: see :func:`fractional_assignment`."""
     k = costs.shape[1]
     for row in range(len(costs)):
         least = np.inf
@@ -561,6 +564,7 @@ def _largest_shift(prices, former):
 
 @compiled("void(float64[:,::1], float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
 def _means(X, costs, weights, groups, prices, temperature, means):
+    """Fill in ``means``, except those of clusters without rows: see :func:`fractional_means`."""
     k, d = means.shape
     sums, totals, parts = np.zeros((k, d)), np.zeros(k), np.empty(k)
     for row in range(len(X)):
@@ -588,6 +592,7 @@ def _means(X, costs, weights, groups, prices, temperature, means):
 
 @inner
 def _set_prices(constraints, multipliers, prices):
+    """Fill in the prices that the multipliers give."""
     for group in range(prices.shape[0]):
         for cluster in range(prices.shape[1]):
             total = 0.0
@@ -615,7 +620,7 @@ def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tol
     gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
     damping, value, bound = 1e-4, -np.inf, -np.inf
-    gain, n_free, steps = 0.0, 0, 0
+    predicted_gain, n_free, steps = 0.0, 0, 0
     while True:
         _set_prices(constraints, trial, trial_prices)
         if is_sparse:
@@ -623,18 +628,18 @@ def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tol
                 _copy(trial_prices, listed_prices)
                 max_excess = (_REACH + _MARGIN) * temperature
                 near = _list_near_clusters(costs, weights, groups, trial_prices, max_excess, sure_counts, sure_costs)
-            exact, smoothing = _evaluate_sparse(
+            exact_value, smoothing = _evaluate_sparse(
                 near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
             )
             for constraint in range(n_constraints):
                 for cluster in range(k):
-                    exact -= slack[constraint, cluster] * trial[constraint, cluster]
+                    exact_value -= slack[constraint, cluster] * trial[constraint, cluster]
         else:
-            exact, smoothing = _evaluate(costs, weights, groups, trial_prices, temperature, trial_counts, trial_curvature)
-            exact -= slack[0, 0] * trial.sum()
-        bound = max(bound, exact)
-        trial_value = exact - smoothing
-        is_accepted, damping = _judge_trial(trial_value, value, gain, steps, damping)
+            exact_value, smoothing = _evaluate(costs, weights, groups, trial_prices, temperature, trial_counts, trial_curvature)
+            exact_value -= slack[0, 0] * trial.sum()
+        bound = max(bound, exact_value)
+        trial_value = exact_value - smoothing
+        is_accepted, damping = _judge_trial(trial_value, value, predicted_gain, steps, damping)
         if is_accepted:
             _copy(trial, multipliers)
             _copy(trial_prices, prices)
@@ -645,7 +650,7 @@ def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tol
             if largest_gradient <= tolerance or steps == _MAX_STEPS:
                 return bound
             steps += 1
-        damping, gain = _step(
+        damping, predicted_gain = _step(
             constraints, minima, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
         )
         if damping >= _MAX_DAMPING:

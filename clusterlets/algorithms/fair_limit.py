@@ -141,7 +141,7 @@ class _Search:
         return replace(best, n_iter=self._n_rounds)
 
     def single_cluster(self) -> FairKMeansResult:
-        self._feasible_counts(self._totals[:, None].astype(np.float64))
+        self._feasible_counts(self._totals[:, None].astype(np.float64))  # raises if the table breaks a limit
         labels = np.zeros(len(self._X), dtype=np.int64)
         centres, inertias = moments_by_label(self._X, labels, 1)
         return FairKMeansResult(labels, centres, float(inertias.sum()), 0.0, 1)
@@ -185,7 +185,8 @@ class _Search:
         last_bound = np.inf
         for _ in range(max_rounds):
             costs = squared_distances_to_centres(self._sample, centres, self._k)
-            temperatures, tolerance = _COLD_START if multipliers is None else _WARM_START, _SAMPLE_TOLERANCE * len(self._X)
+            temperatures = _COLD_START if multipliers is None else _WARM_START
+            tolerance = _SAMPLE_TOLERANCE * len(self._X)
             dual = self._solve_dual(costs, self._sample_weights, self._sample_groups, multipliers, temperatures, tolerance)
             multipliers = dual.multipliers
             centres = fractional_means(self._sample, costs, self._sample_weights, self._sample_groups, dual, centres)
@@ -256,9 +257,9 @@ class _Search:
         The gap is (cost - bound) / bound, where the bound holds for every fractional assignment.
         """
         costs, n = squared_distances_to_centres(self._X, centres, self._k), len(self._X)
-        for start in (None,) if multipliers is None else (multipliers, None):
-            is_warm = start is not None
-            dual = self._solve_table_dual(costs, start, _WARM_START_TABLE if is_warm else _COLD_START_TABLE)
+        for initial_multipliers in (None,) if multipliers is None else (multipliers, None):
+            is_warm = initial_multipliers is not None
+            dual = self._solve_table_dual(costs, initial_multipliers, _WARM_START_TABLE if is_warm else _COLD_START_TABLE)
             if is_warm and len(self._limits) and products(self._scaled_limits, dual.counts).max() > max(2, n / 1000):
                 continue
             with suppress(NoClusteringError):  # keeps the counts of the last round

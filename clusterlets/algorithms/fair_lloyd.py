@@ -112,7 +112,7 @@ class FairCentres:
         self.centres, self.social_cost, self.bound = former_centres.copy(), float(former_costs.max()), 0.0
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Each group's cost f (K,) at the best centres for positive weights (K,); updates the best centres and the bound."""
+        """Each group's cost f (K,) at the centres of least weighted cost; updates ``centres`` and ``bound``."""
         _evaluate(self.fractions, self.means, self.within, weights, self._weighted_centres, self.costs, self.curvature)
         self.bound = max(self.bound, float((weights * self.costs).sum()))
         social_cost = float(self.costs.max())
@@ -221,9 +221,9 @@ def _solve(matrix: np.ndarray, right_sides: np.ndarray) -> np.ndarray:
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64[::1], float64[::1], float64[:,::1], float64[::1], float64[:,::1])")
 def _evaluate(fractions, means, within, weights, centres, costs, curvature):
-    """Write the best centres (k, d) for weights (K,), each group's cost there (K,), and the curvature -phi'' (K, K).
+    """Write the centres (k, d) that minimise sum_h g_h f_h, each group's cost there (K,), and the curvature -phi'' (K, K).
 
-    Centres of empty clusters are left as they are.
+    ``weights`` (K,) are the g_h. Centres of empty clusters are left as they are.
     """
     n_groups, k, d = means.shape
     costs[:] = within

@@ -194,8 +194,8 @@ def _auction(blues, tiles, scale, n_slots, n_spare, steps, prices):
     ``n_spare`` slots have to stay empty, at most one per red. A dummy buyer, numbered B, bids for these.
     """
     n_blues, n_reds = len(blues), len(prices)
-    length = min(NEIGHBOURS, n_reds)
-    lists, list_costs = np.full((n_blues, length), -1), np.empty((n_blues, length), dtype=np.int64)
+    list_length = min(NEIGHBOURS, n_reds)
+    lists, list_costs = np.full((n_blues, list_length), -1), np.empty((n_blues, list_length), dtype=np.int64)
     least_unlisted = np.full(n_blues, -_FAR)  # no red off the list of a blue has a lower cost - price
     float_prices, squares = _approximate_prices(prices, scale, len(tiles)), np.empty(_LANES)
     holders, slot_prices = np.empty((n_reds, n_slots), dtype=np.int64), np.empty((n_reds, n_slots), dtype=np.int64)
@@ -217,8 +217,8 @@ def _auction(blues, tiles, scale, n_slots, n_spare, steps, prices):
                 if second_value >= least_unlisted[i]:
                     values = list_costs[i]
                     _scan(blues[i], i, tiles, float_prices, prices, _FAR, scale, squares, values, lists[i])
-                    least_unlisted[i] = values[length - 1] if length < n_reds else _FAR
-                    for index in range(length):
+                    least_unlisted[i] = values[list_length - 1] if list_length < n_reds else _FAR
+                    for index in range(list_length):
                         values[index] += prices[lists[i, index]]
                     best_index, second_value = _best_on_list(i, lists, list_costs, prices)
                 red, second_value = lists[i, best_index], min(second_value, least_unlisted[i])
@@ -252,7 +252,7 @@ def _two_highest(prices, has_spare):
                 best, highest, second = red, prices[red], highest
             elif prices[red] > second:
                 second = prices[red]
-    return best, second if second > -_FAR else highest
+    return best, (second if second > -_FAR else highest)
 
 
 @inner
@@ -317,24 +317,26 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
     distance, previous = np.full(n_reds + 1, _FAR), np.full(n_reds + 1, -1)
     settled = np.zeros(n_reds + 1, dtype=np.bool_)
     touched = np.empty(n_reds + 1, dtype=np.int64)
-    size = 0
+    heap_size = 0
     heap_keys, heap_nodes = np.empty(len(columns) + 2 * n_reds + 2, np.int64), np.empty(len(columns) + 2 * n_reds + 2, np.int64)
     for blue in range(n_blues):
         if red_of[blue] >= 0:
             continue
-        n_touched, size, bound = 0, 0, _FAR
+        n_touched, heap_size, bound = 0, 0, _FAR
         for arc in range(starts[blue], starts[blue + 1]):
             j = columns[arc]
             length = costs[arc] - blue_prices[blue] - prices[j]
             if length < distance[j] and length < bound:
-                n_touched, size = _reach(j, length, blue, distance, previous, touched, n_touched, heap_keys, heap_nodes, size)
+                n_touched, heap_size = _reach(
+                    j, length, blue, distance, previous, touched, n_touched, heap_keys, heap_nodes, heap_size
+                )
                 if counts[j] + spare[j] < n_slots:
                     bound = length
         target = -1
-        while size > 0:
+        while heap_size > 0:
             node = heap_nodes[0]
             node_distance = heap_keys[0]
-            size = _pop(heap_keys, heap_nodes, size)
+            heap_size = _pop(heap_keys, heap_nodes, heap_size)
             if settled[node]:
                 continue
             if node < n_reds and counts[node] + spare[node] < n_slots:
@@ -345,8 +347,8 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
                 for j in range(n_reds):
                     length = node_distance + spare_price - prices[j]
                     if not spare[j] and length < distance[j] and length < bound:
-                        n_touched, size = _reach(
-                            j, length, n_blues, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                        n_touched, heap_size = _reach(
+                            j, length, n_blues, distance, previous, touched, n_touched, heap_keys, heap_nodes, heap_size
                         )
                         if counts[j] < n_slots:
                             bound = length
@@ -357,16 +359,16 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
                     j = columns[arc]
                     length = node_distance + costs[arc] - blue_prices[i] - prices[j]
                     if length < distance[j] and length < bound:
-                        n_touched, size = _reach(
-                            j, length, i, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                        n_touched, heap_size = _reach(
+                            j, length, i, distance, previous, touched, n_touched, heap_keys, heap_nodes, heap_size
                         )
                         if counts[j] + spare[j] < n_slots:
                             bound = length
             if spare[node]:
                 length = node_distance + prices[node] - spare_price
                 if length < distance[n_reds] and length < bound:
-                    n_touched, size = _reach(
-                        n_reds, length, node, distance, previous, touched, n_touched, heap_keys, heap_nodes, size
+                    n_touched, heap_size = _reach(
+                        n_reds, length, node, distance, previous, touched, n_touched, heap_keys, heap_nodes, heap_size
                     )
         path_length = distance[target]
         blue_prices[blue] += path_length
@@ -385,13 +387,13 @@ def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices
 
 
 @inner
-def _reach(node, length, previous_node, distance, previous, touched, n_touched, heap_keys, heap_nodes, size):
-    """Reach a node by a shorter path, which comes from ``previous_node``; returns ``n_touched`` and the size of the heap."""
+def _reach(node, length, previous_node, distance, previous, touched, n_touched, heap_keys, heap_nodes, heap_size):
+    """Reach a node by a shorter path, which comes from ``previous_node``; returns ``n_touched`` and ``heap_size``."""
     if distance[node] == _FAR:
         touched[n_touched] = node
         n_touched += 1
     distance[node], previous[node] = length, previous_node
-    return n_touched, _push(heap_keys, heap_nodes, size, length, node)
+    return n_touched, _push(heap_keys, heap_nodes, heap_size, length, node)
 
 
 @inner

@@ -3,8 +3,8 @@
 FRAC is k-means with an assignment that is fair by construction. The groups are dealt out one after the other. Within a group,
 the centres take turns in picking their nearest free point. So every cluster gets its share of every group.
 
-The assignment is exact and the same on every machine, because squared distances are summed in the order of the features.
-Equal rows are equally far from a centre, and ties are broken by input order.
+The assignment is the same on every machine, because squared distances are summed in the order of the features. So equal rows
+are exactly equally far from a centre, and such ties are broken by input order.
 """
 
 from collections.abc import Sequence
@@ -121,7 +121,7 @@ def frac(
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
     other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`. A round takes
-    O(n d) time beyond that of this function. The first centres are distinct points. If fewer than k points are distinct, random
+    O(n d) time more than that function. The first centres are distinct points. If fewer than k points are distinct, random
     centres are completed with duplicate rows, and those of k-means++ are repeated in order.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
@@ -345,10 +345,10 @@ def _look_ahead(points, centre, free, n_points):
         sample = np.empty((len(free) + step - 1) // step)
         for position in range(len(sample)):
             sample[position] = distances[position * step]
-        farthest = sample[_stable_argsort(sample)[n_points * len(sample) // len(free)]]
+        max_distance = sample[_stable_argsort(sample)[n_points * len(sample) // len(free)]]
         near, n_near = np.empty(len(free), dtype=np.int64), 0
         for position in range(len(free)):
-            if distances[position] <= farthest:
+            if distances[position] <= max_distance:
                 near[n_near], distances[n_near] = free[position], distances[position]
                 n_near += 1
         distances, free = distances[:n_near], near
@@ -359,8 +359,8 @@ def _look_ahead(points, centre, free, n_points):
 
 
 @compiled("int64[::1](float64[:,::1], float64[:,::1], int64, int64)")
-def _deal(points, centres, centre, n_turns):
-    """Let the centres take ``n_turns`` turns, starting with ``centre``; returns the centre (n,) that took each point, or -1.
+def _deal(points, centres, next_centre, n_turns):
+    """Let the centres take ``n_turns`` turns, starting with ``next_centre``; returns the centre (n,) of each point, or -1.
 
     Each centre keeps a queue of points that were free when it filled the queue, nearest first. It skips those that other
     centres have taken since. When none are left, it fills the queue again.
@@ -370,7 +370,7 @@ def _deal(points, centres, centre, n_turns):
     queues = [free[:0]] * len(centres)
     heads = np.zeros(len(centres), dtype=np.int64)
     for _ in range(n_turns):
-        queue, head = queues[centre], heads[centre]
+        queue, head = queues[next_centre], heads[next_centre]
         while head < len(queue) and owners[queue[head]] >= 0:
             head += 1
         if head == len(queue):
@@ -380,9 +380,9 @@ def _deal(points, centres, centre, n_turns):
                     free[n_free] = free[position]
                     n_free += 1
             free = free[:n_free]
-            queue, head = _look_ahead(points, centres[centre], free, LOOKAHEAD * len(free) // len(centres)), 0
-            queues[centre] = queue
-        owners[queue[head]] = centre
-        heads[centre] = head + 1
-        centre = (centre + 1) % len(centres)
+            queue, head = _look_ahead(points, centres[next_centre], free, LOOKAHEAD * len(free) // len(centres)), 0
+            queues[next_centre] = queue
+        owners[queue[head]] = next_centre
+        heads[next_centre] = head + 1
+        next_centre = (next_centre + 1) % len(centres)
     return owners

@@ -68,8 +68,8 @@ def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
     """
     labels = np.asarray(labels)
     labellings = np.atleast_2d(labels)
-    pairs = sum(np.square(np.bincount(labelling), dtype=np.float64).sum() for labelling in labellings)
-    if pairs > len(X) * len(X) * (1 + _LABELLING_COST * len(labellings)):
+    n_pairs_within = sum(np.square(np.bincount(labelling), dtype=np.float64).sum() for labelling in labellings)
+    if n_pairs_within > len(X) * len(X) * (1 + _LABELLING_COST * len(labellings)):
         sums = distance_sums(X, labellings, n_labels).diagonal(axis1=1, axis2=2).copy()
     else:
         sums = np.array([[_sum_of_distances(X[labelling == label]) for label in range(n_labels)] for labelling in labellings])

@@ -166,8 +166,8 @@ def assign(tiles, centres, labels, nearest_squares):
 def candidate_distances(tiles, candidates, nearest_squares, new_squares, totals):
     """Write how ``nearest_squares`` (n,), the squared distances to the nearest centre, fall if a candidate (c, d) is added.
 
-    ``new_squares[i]`` (n,) gets the smaller of each of these and the squared distance to candidate i. ``totals[i]`` gets the
-    sum of ``new_squares[i]``: first each lane over all tiles, then all lanes.
+    ``new_squares[i, j]`` gets the smaller of ``nearest_squares[j]`` and the squared distance of instance j to candidate i.
+    ``totals[i]`` gets the sum of ``new_squares[i]``: first each lane over all tiles, then all lanes.
     """
     n = len(nearest_squares)
     squares, sums = np.empty(ROWS * LANES), np.zeros((len(candidates), LANES))

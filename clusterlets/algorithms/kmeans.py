@@ -5,8 +5,8 @@
    distance to the nearest centre so far. Take the candidate that lowers the sum of these distances most, ties to the first.
    Stop early when every row coincides with a centre: then there are as many centres as distinct rows.
 3. *Rounds*: each row goes to its nearest centre, ties to the lowest index, and each centre moves to the mean of its rows.
-   Then each centre without rows, in index order, moves to the row that is farthest from its nearest centre, ties to the first
-   row, and that no other centre has taken this way. Such a row does not count in the mean of the cluster that it leaves.
+   Then each centre without rows, in index order, moves to a row of its own: the row farthest from its nearest centre for the
+   first one, the next farthest for the second, ties to the first row. The row does not count in the mean of its old cluster.
 4. *End*: when no row changes its centre, or when the squared moves of the centres add up to at most ``tol`` times the mean
    variance of a feature, or after ``max_iter`` rounds. In the last two cases, the rows are assigned once more.
 

@@ -85,14 +85,14 @@ def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tupl
     if np.prod(totals + 1.0) > _MAX_STATES:
         return None, []
     n_states = int(np.prod(totals + 1))
-    largest_numbers, last = np.full(n_states, -1, dtype=np.int64), np.full(n_states, -1, dtype=np.int64)
-    if not _split(totals, rows, max(1, least_size), largest_numbers, last, _MAX_CHECKS):
+    largest_numbers, last_atoms = np.full(n_states, -1, dtype=np.int64), np.full(n_states, -1, dtype=np.int64)
+    if not _split(totals, rows, max(1, least_size), largest_numbers, last_atoms, _MAX_CHECKS):
         return None, []
     state, atoms = n_states - 1, []
     place_values = np.cumprod(np.r_[1, (totals + 1)[:0:-1]])[::-1]
     while state:
-        atoms.append(last[state] // place_values % (totals + 1))
-        state -= last[state]
+        atoms.append(last_atoms[state] // place_values % (totals + 1))
+        state -= last_atoms[state]
     return int(largest_numbers[n_states - 1]), atoms
 
 
@@ -113,10 +113,15 @@ def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> i
         return 0
     while size < next_size <= n:
         size = next_size
-        least = [-(-size * b // (a + b)) for a, b in a_and_b]
-        next_size = max([size, *(_sum_of_disjoint(negative_groups[start:], least[start:]) for start in range(len(least)))])
+        least_counts = [-(-size * b // (a + b)) for a, b in a_and_b]
+        next_size = max(
+            [size, *(_sum_of_disjoint(negative_groups[start:], least_counts[start:]) for start in range(len(least_counts)))]
+        )
     return min(
-        [n // next_size, *(int(totals[mask].sum()) // number for mask, number in zip(negative_groups, least, strict=True))]
+        [
+            n // next_size,
+            *(int(totals[mask].sum()) // number for mask, number in zip(negative_groups, least_counts, strict=True)),
+        ]
     )
 
 
@@ -309,14 +314,14 @@ def _best_pair(counts, exchange, gain_two, lose_two, is_violating, any_violating
 
 
 @inner
-def _add_instances(counts, values, rows, goal, weights, up, down, group, cluster, by):
+def _add_instances(counts, values, rows, wanted, weights, up, down, group, cluster, by):
     """Add ``by`` instances of a group to a cluster. ``up`` and ``down`` say how one more or one fewer changes the distance."""
     counts[group, cluster] += by
     for row in range(len(rows)):
         values[row, cluster] += by * rows[row, group]
-    count, wanted = _UNIT * counts[group, cluster], goal[group, cluster]
-    up[group, cluster] = weights[group] * (abs(count + _UNIT - wanted) - abs(count - wanted))
-    down[group, cluster] = weights[group] * (abs(count - _UNIT - wanted) - abs(count - wanted))
+    excess = _UNIT * counts[group, cluster] - wanted[group, cluster]  # ``wanted`` is in units of 1 / _UNIT instance
+    up[group, cluster] = weights[group] * (abs(excess + _UNIT) - abs(excess))
+    down[group, cluster] = weights[group] * (abs(excess - _UNIT) - abs(excess))
 
 
 def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
@@ -325,7 +330,7 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     Returns whether the counts keep the limits and least sizes.
     """
     n_groups, k = counts.shape
-    goal = np.rint(_UNIT * wanted).astype(np.int64)
+    scaled_wanted = np.rint(_UNIT * wanted).astype(np.int64)
     rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, n_groups), dtype=np.int64)]))
     slack = np.vstack([slack, -least_sizes[None, :]])
     values = np.ascontiguousarray(products(rows, counts) - slack)
@@ -333,7 +338,9 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     up, down = np.empty((2, n_groups, k), dtype=np.int64)
     changes = np.empty((3, k, n_groups + 1, n_groups + 1), dtype=np.int64)
     is_violating, is_current = np.zeros((2, k), dtype=np.bool_)
-    return _search(counts, goal, weights, rows, values, scales, row_weights, up, down, *changes, is_violating, is_current)
+    return _search(
+        counts, scaled_wanted, weights, rows, values, scales, row_weights, up, down, *changes, is_violating, is_current
+    )
 
 
 @compiled(
@@ -341,7 +348,7 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1])"
 )
 def _search(
-    counts, goal, weights, rows, values, scales, row_weights, up, down, exchange, gain_two, lose_two, is_violating, is_current
+    counts, wanted, weights, rows, values, scales, row_weights, up, down, exchange, gain_two, lose_two, is_violating, is_current
 ):
     """The loop of :func:`_improve_counts`. The caller allocates most arrays, because Numba takes long to compile an allocation.
 
@@ -351,7 +358,7 @@ def _search(
     n_rows = len(rows)
     for group in range(n_groups):
         for cluster in range(k):
-            _add_instances(counts, values, rows, goal, weights, up, down, group, cluster, 0)
+            _add_instances(counts, values, rows, wanted, weights, up, down, group, cluster, 0)
     best = np.empty(7, dtype=np.int64)
     repairs, descents = 0, 0
     while True:
@@ -386,16 +393,16 @@ def _search(
                         is_current[cluster] = False
             continue
         first, source, target, second = best[2], best[3], best[4], best[5]
-        _add_instances(counts, values, rows, goal, weights, up, down, first, source, -1)
-        _add_instances(counts, values, rows, goal, weights, up, down, first, target, 1)
+        _add_instances(counts, values, rows, wanted, weights, up, down, first, source, -1)
+        _add_instances(counts, values, rows, wanted, weights, up, down, first, target, 1)
         if second >= 0:
-            _add_instances(counts, values, rows, goal, weights, up, down, second, source, -best[6])
-            _add_instances(counts, values, rows, goal, weights, up, down, second, target, best[6])
+            _add_instances(counts, values, rows, wanted, weights, up, down, second, source, -best[6])
+            _add_instances(counts, values, rows, wanted, weights, up, down, second, target, best[6])
         is_current[source], is_current[target] = False, False
 
 
 @compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")
-def _split(totals, rows, least_size, largest_numbers, last, max_checks):
+def _split(totals, rows, least_size, largest_numbers, last_atoms, max_checks):
     """Write for each state the largest number of allowed clusters into which it splits, and the last of these clusters.
 
     A state is a number that encodes counts (K,), with one digit per group. An allowed cluster keeps the limits and has at least
@@ -424,7 +431,7 @@ def _split(totals, rows, least_size, largest_numbers, last, max_checks):
                     break
             remaining = state - atoms[atom]
             if fits and largest_numbers[remaining] >= 0 and largest_numbers[remaining] + 1 > largest_numbers[state]:
-                largest_numbers[state], last[state] = largest_numbers[remaining] + 1, atoms[atom]
+                largest_numbers[state], last_atoms[state] = largest_numbers[remaining] + 1, atoms[atom]
         if largest_numbers[state] > 0:
             continue
         size = 0
@@ -445,5 +452,5 @@ def _split(totals, rows, least_size, largest_numbers, last, max_checks):
             for group in range(n_groups):
                 atom_counts[n_atoms, group] = state_counts[group]
             n_atoms += 1
-            largest_numbers[state], last[state] = 1, state
+            largest_numbers[state], last_atoms[state] = 1, state
     return True

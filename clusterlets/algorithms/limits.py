@@ -151,17 +151,17 @@ def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndar
 
 
 def assignment_limits(
-    limits: Sequence[Limit], levels: np.ndarray, composition: np.ndarray, new_totals: np.ndarray, whole: bool = False
+    limits: Sequence[Limit], levels: np.ndarray, composition: np.ndarray, new_totals: np.ndarray, allow_rounding: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows (R, K) and slack (R, k): old and new instances together keep the limits if ``rows @ counts <= slack``.
 
     Here ``counts`` (K, k) are the new instances of each group in each cluster, and ``composition`` (K, k) the old ones.
-    ``new_totals`` (K,) counts all new instances of each group. With ``whole``, a count may miss a limit by less than one
-    instance.
+    ``new_totals`` (K,) counts all new instances of each group. With ``allow_rounding``, a count may miss a limit by less than
+    one instance.
     """
     rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
     slack = -products(rows, composition)
-    if whole:
+    if allow_rounding:
         slack += (rows.max(axis=1) - rows.min(axis=1) - 1)[:, None] if len(rows) else 0
     return rows, slack
 
@@ -194,7 +194,7 @@ def fair_assignment_limits(
         bounds = [(share * (1 - exact_fraction(delta)), min(one, share / (1 - exact_fraction(delta)))) for share in shares]
     old_bounds = {group: bounds[group] for group, total in enumerate(old_totals) if total}
     levels = np.arange(len(old_totals))[:, None]
-    return assignment_limits(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)
+    return assignment_limits(share_limits(0, old_bounds), levels, composition, new_totals, allow_rounding=True)
 
 
 def violation_units(rows: np.ndarray) -> np.ndarray:
