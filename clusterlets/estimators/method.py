@@ -86,8 +86,8 @@ class MethodEstimator(FairClusterer):
             raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
         if method.most_groups is not None and n_groups > method.most_groups:
             raise InvalidInput(
-                f"sensitive_features has {n_groups} groups, and {method.name} handles {method.most_groups}: merge some, "
-                "or use a method for any number of groups."
+                f"sensitive_features has {n_groups} groups, but {method.name} handles at most {method.most_groups}: merge "
+                "some, or use a method for any number of groups."
             )
         unsupported = method().unsupported(len(X), n_groups)
         if unsupported:
