@@ -9,7 +9,7 @@ import sys
 #: This module only explains errors and changes no result: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
-if not hasattr(sys.modules["clusterlets"], "_HOMES"):
+if not hasattr(sys.modules["clusterlets"], "_HOMES"):  # only our __init__.py defines it
     raise ImportError(
         "another package named clusterlets, that of the paper's authors on PyPI, was installed over this one. Run "
         "`python -m pip uninstall clusterlets clusterlets-benchmark`, and then `python -m pip install .` in a checkout of the "

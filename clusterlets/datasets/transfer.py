@@ -49,14 +49,14 @@ def unpack(archive: bytes, path: str) -> bytes:
                 if not members:
                     raise SourceFailed(f"it holds no {name}")
                 outermost = min(members, key=lambda member: member.filename.count("/"))
-                _require_small(outermost.file_size)  # zipfile reads no more than this size
+                _refuse_large(outermost.file_size)  # zipfile reads no more than this size
                 archive = zip_file.read(outermost)
         except Exception as error:  # a damaged archive raises anything from struct.error to zlib.error
             raise SourceFailed(f"its archive cannot be used: {error}") from None
     return archive
 
 
-def _require_small(n_bytes: int) -> None:
+def _refuse_large(n_bytes: int) -> None:
     if n_bytes > _MAX_BYTES:
         raise SourceFailed(f"a file of more than {_MAX_BYTES // 2**20} MB cannot be the expected one")
 
@@ -64,7 +64,7 @@ def _require_small(n_bytes: int) -> None:
 def _read(path: Path) -> bytes:
     if not path.is_file():  # opening a pipe would wait for a writer
         raise SourceFailed(f"{path} is {'not a regular file' if path.exists() else 'missing'}")
-    _require_small(path.stat().st_size)
+    _refuse_large(path.stat().st_size)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -75,7 +75,7 @@ class _SizeLimitedFile(io.BufferedWriter):
     """A file that refuses to grow beyond :data:`_MAX_BYTES`."""
 
     def write(self, chunk) -> int:
-        _require_small(self.tell() + len(chunk))
+        _refuse_large(self.tell() + len(chunk))
         return super().write(chunk)
 
 
@@ -86,7 +86,7 @@ def _download(url: str) -> bytes:
 
     def attempt(url: str, path: str, _) -> None:
         shows_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
-        login = tuple(part.encode() for part in requests.utils.get_auth_from_url(url))  # requests would send Latin-1
+        login = tuple(part.encode() for part in requests.utils.get_auth_from_url(url))  # as UTF-8; requests would send Latin-1
         with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch leaves responses open
             hooks = {"response": lambda response, **_: responses.enter_context(response)}
             options = {"timeout": _TIMEOUT, "auth": login if any(login) else None, "hooks": hooks}
@@ -95,7 +95,7 @@ def _download(url: str) -> bytes:
     pooch.get_logger().setLevel("WARNING")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextlib.closing(ThreadPool(1)) as thread:
         files = pooch.create(folder, "", registry={"file": None}, urls={"file": url}, retry_if_failed=_ATTEMPTS - 1)
-        try:  # in a thread, because the timeout of a connection starts again with every byte
+        try:  # in a thread, to limit the total time: a connection's timeout starts again with every byte
             path = thread.apply_async(files.fetch, ["file"], {"downloader": attempt}).get(_MAX_SECONDS)
         except multiprocessing.TimeoutError:
             raise SourceFailed(f"takes longer than {_MAX_SECONDS} s") from None

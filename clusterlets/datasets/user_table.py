@@ -33,7 +33,7 @@ _MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
 # Patterns of cells that people read as numbers, each with a remedy for the message. A column of such cells is not text.
 _MISSPELT_NUMBERS = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
-    re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
+    re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with thousands separators: leave them out",
     re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
 }
 
@@ -114,8 +114,8 @@ def read(
         if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         try:
-            groups = [np.array(values, dtype=object)[has_features] for values in sensitive_values.values()]
-            table = table_of_groups(X[has_features], tuple(column.name for column in columns), groups, min_groups)
+            sensitive_columns = [np.array(values, dtype=object)[has_features] for values in sensitive_values.values()]
+            table = table_of_groups(X[has_features], tuple(column.name for column in columns), sensitive_columns, min_groups)
             check(table)
         except BadData as problem:
             raise BadData(f"{path.name}: {problem}") from None

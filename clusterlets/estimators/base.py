@@ -114,7 +114,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         return -float(self._squared_distances(X).min(axis=1).sum())
 
     def _squared_distances(self, X) -> np.ndarray:
-        X = self._validated(X)
+        X = self._check_new_rows(X)
         return squared_distances_to_centres(X, self.cluster_centers_, len(self.cluster_centers_))
 
     @property
@@ -132,7 +132,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         """Set the attributes of a fit."""
         raise NotImplementedError
 
-    def _validated(self, X) -> np.ndarray:
+    def _check_new_rows(self, X) -> np.ndarray:
         check_is_fitted(self)
         X = self._numbers(X, reset=False)
         with as_invalid_input():

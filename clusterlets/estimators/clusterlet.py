@@ -76,7 +76,7 @@ class ClusterletClustering(FairClusterer):
             raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 
     def _cluster(self, X, groups, random_state):
-        self._warn_of_ignored_parameters(methods.get(self.matcher).parameters)
+        self._warn_about_ignored_parameters(methods.get(self.matcher).parameters)
         if self.n_clusters is None:
             self.n_clusterlets_, self.hops_ = self.n_clusterlets, self.hops
         else:
@@ -125,7 +125,7 @@ class ClusterletClustering(FairClusterer):
         parameters = {name: hops if name == "hops" else as_python(getattr(self, name)) for name in matcher.parameters}
         return matcher, {name: value for name, value in parameters.items() if value is not None}
 
-    def _warn_of_ignored_parameters(self, used_parameters: Collection[str]) -> None:
+    def _warn_about_ignored_parameters(self, used_parameters: Collection[str]) -> None:
         """Warn if a parameter was set that the matcher does not have or that the search for ``n_clusters`` chooses."""
         defaults = type(self)().get_params()
         unused = [name for name in _MATCHERS_BY_PARAMETER if name not in used_parameters]
@@ -163,7 +163,7 @@ class ClusterletClustering(FairClusterer):
         int array (n,)
             If the clusterlet is in several clusters, the cluster with the nearest centre, as in ``labels_``.
         """
-        X = self._validated(X)
+        X = self._check_new_rows(X)
         nearest = nearest_centres(X, self.clusterlets_.centroids)
         return labels_of_pieces(X, nearest, self.matching_, self.cluster_centers_)
 

@@ -40,12 +40,12 @@ class MethodEstimator(FairClusterer):
     def _parameters(self) -> Mapping[str, Any]:
         raise NotImplementedError
 
-    def _plain_parameters(self) -> dict[str, Any]:
+    def _python_parameters(self) -> dict[str, Any]:
         return {name: as_python(value) for name, value in self._parameters().items()}
 
     def _check_parameters(self) -> None:
         check_whole("n_clusters", self.n_clusters, 1)
-        method, values = self._method(), self._plain_parameters()
+        method, values = self._method(), self._python_parameters()
         methods.check_parameters(method, values, method.name)
         faults = method().faults(int(self.n_clusters), **values)
         if faults:
@@ -63,7 +63,7 @@ class MethodEstimator(FairClusterer):
         compile_together(method.kernels)
         values = self.sensitive_classes_
         columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
-        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
+        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._python_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set_attributes(X, clustering, vars(fitted))
         note = vars(fitted).get("note_")
@@ -86,8 +86,8 @@ class MethodEstimator(FairClusterer):
             raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
         if method.most_groups is not None and n_groups > method.most_groups:
             raise InvalidInput(
-                f"sensitive_features has {n_groups} groups, and {method.name} handles {method.most_groups}: merge some, "
-                "or use a method for any number of groups."
+                f"sensitive_features has {n_groups} groups, but {method.name} handles at most {method.most_groups}: merge "
+                "some, or use a method for any number of groups."
             )
         unsupported = method().unsupported(len(X), n_groups)
         if unsupported:
@@ -119,7 +119,7 @@ class MethodEstimator(FairClusterer):
         -------
         int array (n,)
         """
-        return nearest_centres(self._validated(X), self.cluster_centers_)
+        return nearest_centres(self._check_new_rows(X), self.cluster_centers_)
 
 
 @with_common_attributes
@@ -225,7 +225,7 @@ class AssigningMethod(NamedMethod):
         O(n k d) time, and O(n k) for each step that solves the dual problem.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)  # before X becomes an array, which has no index
-        labels, missed = self.saved().assign(self._validated(X), sensitive_features, remember)
+        labels, missed = self.saved().assign(self._check_new_rows(X), sensitive_features, remember)
         if missed:
             warnings.warn(
                 f"{type(self).__name__}: no clusters of these rows within the limits were found; with those returned, the "

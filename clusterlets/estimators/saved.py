@@ -78,7 +78,7 @@ class SavedClustering:
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
         return cls(
             method.name,
-            estimator._plain_parameters(),
+            estimator._python_parameters(),
             estimator.cluster_centers_,
             list(estimator.sensitive_names_),
             groups,
@@ -124,7 +124,7 @@ class SavedClustering:
         if unknown_groups:
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
             warnings.warn(
-                f"groups that the fit did not have: {names}; check the spelling, and the order of the columns", stacklevel=3
+                f"groups that did not occur in the fit: {names}; check the spelling, and the order of the columns", stacklevel=3
             )
         groups = [*self.groups, *unknown_groups]
         return np.array([groups.index(values) for values in groups_of_new_rows])[codes], groups

@@ -21,13 +21,13 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.parameters import canonical_value
 
 # Each step has a number, which selects its random stream. All methods share these steps; a fit has its method's number.
-# The matchers' number is also 2, but only the sample has k = 0.
+# The matchers' number is also 2, but only the sample has k = 0, so their streams differ.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
 # Characters that need no escape in file names. The underscore needs one, because it separates parameters.
 _UNESCAPED = frozenset(string.ascii_letters + string.digits + ".+-")
 
-# The numbers that a configuration may contain: people and YAML read them alike.
+# A configuration may contain only numbers that people and YAML read alike.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _MAX_DIGITS = 300  # about as many as in the largest float; Python refuses to convert more than 4,300
 _DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
@@ -133,7 +133,7 @@ def parse_parameters(text: str) -> dict[str, Value]:
 
 
 def as_text(value: Value) -> str:
-    """Write a value in characters that are safe in paths. Text that looks like a number, such as "1", is escaped."""
+    """Write a value in characters that are safe in paths. Text that looks like a number is escaped; empty text becomes "%"."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
@@ -212,5 +212,5 @@ def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int, st
     matchers get the same clusterlets.
     """
     dataset_number = zlib.crc32(dataset.encode())  # not hash(), which differs between Python processes
-    later_start = [start] if start else []
+    later_start = [start] if start else []  # the first start keeps the stream of a run with a single start
     return np.random.default_rng(np.random.SeedSequence([base_seed, dataset_number, k, seed, step, *later_start]))

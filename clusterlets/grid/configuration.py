@@ -68,11 +68,11 @@ def _read(path: Path) -> dict:
         config = _parse_json(text) or yaml.safe_load(text)
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
-        raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
+        raise ClusterletsError(f"{reason}. The default configuration is config.yaml in the project's checkout.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date such as 2026-02-30 is a ValueError
         raise ClusterletsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
-        raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
+        raise ClusterletsError(f"{path} must map keys to values; config.yaml shows every key.")
     check_spelling(path)
     return config
 
@@ -111,7 +111,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
 
     The result has these keys besides the configuration's own:
 
-    - ``datasets``: the ids of the tables, without the excluded ones, as in paths and rows
+    - ``datasets``: the ids of the tables that are not excluded; paths and results name tables by id
     - ``tables``: the settings of each table, by id
     - ``exclude``: the names in ``exclude`` that match a dataset
     - ``methods``: the names of the methods
@@ -200,12 +200,13 @@ def _misplaced_input_faults(results: str, config: Mapping) -> Iterator[str]:
                 continue
             for path in (*([entry["path"]] if "path" in entry else []), *entry.get("files", [])):
                 if Path(path).resolve().is_relative_to(Path(results).resolve()):
-                    yield f"{key}: {path} lies among the results, which may replace it"
+                    yield f"{key}: {path} is in the folder of results, where a run may overwrite it"
 
 
 def _results_faults(results: str) -> list[str]:
     """Faults of the path for results. It must not be a file, or a folder of other files, which results could replace."""
     here = Path.cwd()
+    # The path as it is written may lead elsewhere than the path with symbolic links resolved, so check both.
     for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
         if base.is_relative_to(folder):
             problem = "is the working directory itself" if folder == here else f"holds {base}"
@@ -241,7 +242,7 @@ def _default_duplicates(name: str) -> str | None:
 
 
 def _id_suffix(table: Mapping) -> str:
-    """What a table's id adds to its name, so that results with other settings get other paths; "" for a dataset's defaults."""
+    """The part of a table's id after its name. It gives other settings other paths, and is "" for a dataset's defaults."""
     if "path" in table:
         return "." + "+".join(map(_make_path_safe, table.get("sensitive", [])))
     suffix = ""
@@ -359,9 +360,9 @@ def _method_faults(name: str, entry: Mapping) -> list[str]:
 
 def _method_settings(method: type[Method], name: str, entry: Mapping, config: Mapping) -> dict:
     """An entry of ``methods`` with all its settings."""
-    shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
+    configured = {parameter: config[parameter] for parameter in ("hops", "omega")}
     values_tried = method.ladder() if config["ladders"] else method.grid()
-    defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
+    defaults = {parameter: configured.get(parameter, list(values)) for parameter, values in values_tried.items()}
     parameters = {**defaults, **entry.get("parameters", {})}
     starts = config["starts"] if method.is_random and not method.needs else None
     if starts and "n_init" in method.parameters:  # the method makes the starts itself

@@ -6,7 +6,7 @@ from clusterlets.storage import csv_text
 from clusterlets.text import cut, plain_in_markdown
 
 COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
-_TERMINAL_COLUMNS = tuple(column for column in COLUMNS if column != "dropped")  # a warning below the table mentions these
+_TERMINAL_COLUMNS = tuple(column for column in COLUMNS if column != "dropped")  # warnings below the table mention dropped rows
 
 _MAX_WIDTH = 120  # characters per line
 _GAP = 3  # characters between two columns: " | "

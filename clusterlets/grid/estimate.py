@@ -103,10 +103,10 @@ def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: 
 
 def _sum_seconds(rows: int, n_parts: int) -> float:
     """CPU seconds to add up the distances within ``n_parts`` equal parts of a table, and from its sampled rows to all rows."""
-    to_all_rows = min(rows, SAMPLED_ROWS) * rows * _PAIR_SECONDS
+    sample_seconds = min(rows, SAMPLED_ROWS) * rows * _PAIR_SECONDS
     if rows > EXACT_LIMIT:
-        return to_all_rows + _SAMPLED_PAIRS * _PAIR_SECONDS + rows * _ORDER_SECONDS
-    return to_all_rows + rows / 2 / n_parts * rows * _PAIR_SECONDS
+        return sample_seconds + _SAMPLED_PAIRS * _PAIR_SECONDS + rows * _ORDER_SECONDS
+    return sample_seconds + rows / 2 / n_parts * rows * _PAIR_SECONDS
 
 
 def _clusterings_per_k_and_seed(name: str, entry: Mapping) -> int:

@@ -5,7 +5,7 @@ it started end with it. Three kinds of process take part:
 
 - the parent asks for fits and reads their outcomes;
 - a keeper, forked from the parent, stops fits and cleans up after them;
-- a fit's process, forked from the keeper, runs the method: for one seed, or for several if fits leave nothing behind.
+- a fit's process, forked from the keeper, runs the method: for one seed, or for several if fits are stateless.
 """
 
 import os
@@ -94,7 +94,8 @@ def fits(
 class _Keeper:
     """The parent's side of a keeper: a forked process that runs each request in another fork, and ends what the fits started.
 
-    The keeper has its own session, so it survives a signal that ends its parent's session. It then ends the fit and exits.
+    The keeper has its own session, so it survives a signal that ends its parent's session. When the parent ends, the
+    keeper ends the fit and exits.
     """
 
     def __init__(self, fit: Callable[[int], Any], limits: Limits):
@@ -141,15 +142,15 @@ class _Keeper:
 
 
 def _run_keeper(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int) -> NoReturn:
-    """Answer requests until the parent closes its pipe. Ends by ``_exit``, to flush no copies of the parent's buffers."""
+    """Answer requests until the parent closes its pipe. Then call ``_exit``, which does not flush the parent's buffers."""
     try:
         os.setsid()
         processes.adopt_orphans()
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF):  # the parent's handlers are for the parent
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF):  # the parent's handlers must not run here
             signal.signal(signum, signal.SIG_DFL)
         wakeup_reader, wakeup_writer = os.pipe()
         os.set_blocking(wakeup_writer, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # only with a handler does a fit's end write to the wakeup pipe
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler, SIGCHLD would not write to the wakeup pipe
         signal.set_wakeup_fd(wakeup_writer)
         with os.fdopen(replies, "wb") as pipe:
             while seeds := [int(seed) for seed in os.read(requests, _LONGEST_REQUEST).split()]:
@@ -180,7 +181,8 @@ def _fit_in_own_process(
 
     def forward_outcomes() -> None:
         nonlocal start, n_done
-        while n_done < len(seeds) - 1 and (outcome := _next_outcome(received)):  # the last one waits for the process's end
+        # The last outcome is sent after the process has ended.
+        while n_done < len(seeds) - 1 and (outcome := _next_outcome(received)):
             start, n_done = time.perf_counter(), n_done + 1  # the next fit has its own time limit
             with suppress(BrokenPipeError):  # the parent has ended: first clean up after the process
                 _reply(replies, outcome)
@@ -200,7 +202,7 @@ def _fit_in_own_process(
             while wait_status is None and is_waiting:
                 seconds_left = None if timeout is None else start + timeout - time.perf_counter()
                 ready = {key.fd: key.data for key, _ in selector.select(seconds_left)}
-                has_parent = requests not in ready  # during a request, this pipe can only report its end
+                has_parent = requests not in ready  # ready only if the parent closed it: no request comes during another
                 is_waiting = bool(ready) and has_parent  # nothing is ready when the time is up
                 for pipe, sink in ready.items():
                     if sink and not _read(pipe, sink):
@@ -252,7 +254,7 @@ def _reply(pipe: BinaryIO, outcome: bytes) -> None:
 
 @contextmanager
 def _temporary_folder() -> Iterator[str | None]:
-    """A folder that is removed afterwards. If it cannot be made, None and no error, because few methods need it."""
+    """A folder that is removed afterwards. Yields None if it cannot be made, because few methods need it."""
     try:
         folder = tempfile.mkdtemp(prefix="clusterlets-")
     except OSError:

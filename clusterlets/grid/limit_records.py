@@ -28,7 +28,7 @@ def exceeded_limits(cell: str, limits: str) -> str:
         return limits
     last_run = json.loads(load_text(file))
     must_rerun = last_run["exceeded"] and last_run["limits"] != limits
-    return limits if must_rerun else last_run["parameter"]
+    return limits if must_rerun else last_run["parameter"]  # an unchanged parameter does not rerun the cell
 
 
 def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:

@@ -28,7 +28,7 @@ def fit_path(kind: str) -> str:
 
 
 def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
-    """Path of a file of this kind that a cell is scored from. All matchers share their files."""
+    """Path of the file of a ``kind`` that a cell is scored from. All matchers share their files."""
     pattern = block_path(kind) if is_matcher else fit_path(kind)
     parameters = cell.configuration.removeprefix(f"k{cell.k}")
     return pattern.format(

@@ -275,7 +275,7 @@ class Plan:
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
     def _modules(self, names: list[str]) -> list[str]:
-        """The modules of this package that define these methods. No import statement names them."""
+        """The modules of this package that define these methods. No import leads to them, so a fingerprint must name them."""
         built_in = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
         programs = [PROGRAM] if any("command" in self.entries[name] for name in names) else []
         return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in built_in), *programs]

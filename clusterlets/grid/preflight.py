@@ -41,7 +41,7 @@ def disk_warnings(folders: Iterable[str | os.PathLike]) -> list[str]:
     """A warning for each folder whose disk is nearly full."""
     free_bytes = {folder: shutil.disk_usage(_nearest_existing(folder)).free for folder in folders}
     return [
-        f"The disk of {os.path.abspath(folder)} is all but full: {free / 1e6:.1f} MB are left. If a step failed, free "
+        f"The disk of {os.path.abspath(folder)} is nearly full: {free / 1e6:.1f} MB are left. If a step failed, free "
         "some space and run the same command again: finished work is kept, and nothing half-written is used.\n"
         for folder, free in free_bytes.items()
         if free < _MIN_FREE_BYTES

@@ -85,7 +85,7 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
             yield f"parameters: the command has no {{{name}}}, so all its values would give the same run"
     for dollar, name in dict.fromkeys(_PLACEHOLDER.findall(command)):
         if not dollar and name not in {*_BUILT_IN, *parameters}:
-            yield f"command: {{{name}}} is not a parameter; its parameters: {', '.join(parameters) or 'none'}. {_BRACES_ADVICE}"
+            yield f"command: {{{name}}} is not one of the parameters ({', '.join(parameters) or 'none'}). {_BRACES_ADVICE}"
         elif dollar and name in {*_BUILT_IN, *parameters}:
             yield f"command: ${{{name}}} is a variable of the shell; write {{{name}}}, or rename the variable"
     for braces in dict.fromkeys(_OTHER_BRACES.findall(command)):
@@ -151,7 +151,7 @@ def _run(command: list[str]) -> None:
 
 
 def _forward_output(pipe: int, process: subprocess.Popen) -> bytes:
-    """Copy what a program writes to a pipe to standard error until the program ends. Returns the last bytes of it.
+    """Copy a program's output from a pipe to standard error until the program ends. Returns the end of the output.
 
     Programs in the background may hold the pipe open longer, so it is not enough to wait for the end of the pipe.
     """

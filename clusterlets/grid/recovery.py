@@ -62,7 +62,7 @@ def method_of(name: str, config: Mapping) -> str:
 class Clusters:
     """A clustering in pieces.
 
-    ``membership`` (C, N), bool, says which pieces each cluster contains. ``counts`` (N, K) holds the instances of each group in
+    ``membership`` (C, G), bool, says which pieces each cluster contains. ``counts`` (G, K) holds the instances of each group in
     each piece, and ``labels`` (n,) the piece of each row.
     """
 
@@ -89,8 +89,8 @@ class Clusters:
         row_values = {name: number(str(row.get(name, ""))) for name in expected}
         if not all(isclose(row_values[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in expected.items()):
             raise ClusterletsError(
-                f"The clusters found are not those that {results_file} scored: it was made with another base_seed, scope or "
-                "deviation. Name its configuration with --config, or run the workflow again."
+                f"The recovered clusters are not those that were scored in {results_file}: it was made with another base_seed, "
+                "scope or deviation. Name its configuration with --config, or run the workflow again."
             )
 
 
@@ -127,7 +127,7 @@ class IntermediateFiles:
         labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]
         if not needs:
             return Clusters(arrays["membership"], counts, labels)
-        fronts = SeedBlock.load(self._path("partitions", run)) if "partitions" in needs else None
+        partitions = SeedBlock.load(self._path("partitions", run)) if "partitions" in needs else None
         grid, base_seed = self._config["grids"][run.method], self._config["base_seed"]
         settings = {name: self._config[key] for name, key in grid["settings"].items()}
         ((_, matching),) = match(
@@ -139,7 +139,7 @@ class IntermediateFiles:
             base_seed,
             Limits(),
             SeedBlock.load(self._path("pieces", run)),
-            fronts,
+            partitions,
         )
         if matching.status != OK:
             raise ClusterletsError(f"This run has no clusters: its status is {matching.status}, see {self.cell_file(run)}.")

@@ -155,8 +155,8 @@ def match(
         return _check_membership(method().match(clusterlets, random_state, **parameters), len(clusterlets))
 
     for seed, fit in fits(membership, seeds, limits, stateless=not is_from_file(method)):
-        found_none = fit.status == OK and fit.result is None
-        yield seed, replace(fit, status=NO_VALID_PARTITION) if found_none else fit
+        has_no_clustering = fit.status == OK and fit.result is None
+        yield seed, replace(fit, status=NO_VALID_PARTITION) if has_no_clustering else fit
 
 
 def _check_membership(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:

@@ -255,11 +255,11 @@ class Method:
     def unsupported(self, rows: int, n_groups: int) -> str:
         """Why the method cannot handle a table; empty if it can."""
         if n_groups < self.min_groups:
-            return f"only one group, and {self.name} needs {self.min_groups}"
+            return f"only one group, but {self.name} needs {self.min_groups}"
         if self.most_groups is not None and n_groups > self.most_groups:
-            return f"{n_groups} groups, and {self.name} handles {self.most_groups}"
+            return f"{n_groups} groups, but {self.name} handles at most {self.most_groups}"
         if self.most_rows is not None and rows > self.most_rows:
-            return f"{rows} rows, and {self.name} handles {self.most_rows}"
+            return f"{rows} rows, but {self.name} handles at most {self.most_rows}"
         return ""
 
     @classmethod

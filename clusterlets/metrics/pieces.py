@@ -1,6 +1,6 @@
 """Scores of clusters that are made of pieces, disjoint sets of instances.
 
-A clustering is a boolean membership matrix (C, N), whose entry (c, j) says whether cluster c holds piece j. The pieces of a
+A clustering is a boolean membership matrix (C, G), whose entry (c, j) says whether cluster c holds piece j. The pieces of a
 matcher's clustering are clusterlets; the pieces of other methods are the clusters themselves. Clusters may share pieces.
 """
 
@@ -21,15 +21,15 @@ class Pieces:
 
     Attributes
     ----------
-    membership : bool array (C, N)
+    membership : bool array (C, G)
         Whether a cluster holds a piece.
-    counts : int array (N, K)
+    counts : int array (G, K)
         Number of instances of each group in each piece.
-    centroids : float array (N, d)
+    centroids : float array (G, d)
         Mean of each piece.
-    inertia : float array (N,)
+    inertia : float array (G,)
         Sum of squared distances of each piece's instances to its centroid.
-    sums : float array (N, N) or (R, N, N)
+    sums : float array (G, G) or (R, G, G)
         Summed distances between pieces from :func:`clusterlets.algorithms.geometry.distance_sums`, or R independent estimates
         of these sums from :func:`clusterlets.algorithms.geometry.sampled_sums`. If every cluster is a single piece, only the
         diagonal is needed.
@@ -52,7 +52,7 @@ class Pieces:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """Number of instances of each piece, (N,)."""
+        """Number of instances of each piece, (G,)."""
         return self.counts.sum(axis=1)
 
     @cached_property
@@ -102,9 +102,9 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
 
 
 def cohesion_with_error(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> tuple[float, float]:
-    """The cohesion and its standard error, which is NaN if ``sums`` (N, N) are exact.
+    """The cohesion and its standard error, which is NaN if ``sums`` (G, G) are exact.
 
-    If ``sums`` are R independent estimates (R, N, N), each of them gives a cohesion. The result is the mean of these R
+    If ``sums`` are R independent estimates (R, G, G), each of them gives a cohesion. The result is the mean of these R
     cohesions, and their standard deviation / sqrt(R).
     """
     if sums.ndim == 2:

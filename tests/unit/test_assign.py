@@ -103,7 +103,7 @@ def test_a_warning_names_groups_that_the_fit_did_not_have():
         model.saved().assign(X[N:], upper_case)
     # Another warning may say that no labels keep the limits.
     messages = [str(warning.message) for warning in caught if "no clusters of these rows" not in str(warning.message)]
-    assert messages == 2 * ["groups that the fit did not have: F, M; check the spelling, and the order of the columns"]
+    assert messages == 2 * ["groups that did not occur in the fit: F, M; check the spelling, and the order of the columns"]
 
 
 def test_new_rows_with_missing_or_too_large_values_are_refused():

@@ -256,7 +256,7 @@ def test_an_estimator_handles_three_groups_or_refuses_them(people, estimator):
     if most_groups is None:
         assert len(estimator(3, random_state=0).fit(X, sensitive_features=group).sensitive_classes_) == 3
         return
-    message = f"sensitive_features has 3 groups, and {estimator._name} handles {most_groups}: merge"
+    message = f"sensitive_features has 3 groups, but {estimator._name} handles at most {most_groups}: merge"
     with pytest.raises(InvalidInput, match=message):
         estimator(3).fit(X, sensitive_features=group)
 
@@ -338,7 +338,7 @@ def test_a_matcher_may_find_fewer_clusters_without_a_warning(people):
 
 def test_a_table_that_a_method_cannot_cluster_is_refused_with_the_reason():
     X = np.arange(2001.0)[:, None]
-    with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, and antidote handles 2000"):
+    with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, but antidote handles at most 2000"):
         NAMED["antidote"](2).fit(X, sensitive_features=np.arange(2001) % 2)
     with pytest.raises(InvalidInput, match="a balance p/q with q up to 2 can be made. Take largest_q = 3 or more"):
         TreeFairlets(2, largest_q=2).fit(X[:8], sensitive_features=[0, 0, 1, 1, 1, 1, 1, 1])

@@ -195,7 +195,7 @@ def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(finished
         (folder / "ballast").write_bytes(bytes(4 * 2**20 - 150_000))
         full = workflow.run(*CELLS)
         assert full.status != 0
-        assert f"The disk of {folder} is all but full: 0.0 MB are left" in full.output, full.output
+        assert f"The disk of {folder} is nearly full: 0.0 MB are left" in full.output, full.output
         (folder / "ballast").unlink()
         again = workflow.run(*CELLS)
         assert again.status == 0, again.output

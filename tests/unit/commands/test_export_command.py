@@ -83,7 +83,7 @@ CHANGED_ROWS = {
         lambda row: [row.replace("Clusterlets,D", "Clusterlets,B")],
         "{path} holds 0 rows of D with seed 3, but should hold one. Remove it",
     ),
-    "no scores": (lambda row: [blank_scores(row)], "The clusters found are not those that {path} scored"),
+    "no scores": (lambda row: [blank_scores(row)], "The recovered clusters are not those that were scored in {path}"),
 }
 
 

@@ -479,11 +479,11 @@ def test_inputs_among_the_results_are_refused(tmp_path, monkeypatch):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "people.csv").write_text("age,sex\n1,f\n2,m\n")
     table = {"name": "people", "path": "results/../results/people.csv", "sensitive": "sex"}
-    with pytest.raises(ClusterletsError, match=r"datasets: results/../results/people.csv lies among the results"):
+    with pytest.raises(ClusterletsError, match=r"datasets: results/../results/people.csv is in the folder of results"):
         check(datasets=[table])
     (tmp_path / "results" / "weights.csv").write_text("1\n")
     method = {"name": "mine", "command": "mine {table} {labels}", "files": ["results/weights.csv"]}
-    with pytest.raises(ClusterletsError, match="methods: results/weights.csv lies among the results"):
+    with pytest.raises(ClusterletsError, match="methods: results/weights.csv is in the folder of results"):
         check(methods=[method])
 
 

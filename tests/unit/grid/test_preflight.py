@@ -38,7 +38,7 @@ def test_a_warning_names_a_disk_only_if_it_is_nearly_full(tmp_path, monkeypatch)
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=disks[path]))
     (warning,) = preflight.disk_warnings(disks)
-    assert f"{tmp_path / 'full'} is all but full: 0.3 MB are left" in warning
+    assert f"{tmp_path / 'full'} is nearly full: 0.3 MB are left" in warning
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def test_parameter_values_are_written_as_in_the_results(tmp_path, value, text):
 @pytest.mark.parametrize(
     ("command", "parameters", "fault"),
     [
-        ("mine {styel}", {"style": "a"}, "{styel} is not a parameter; its parameters: style"),
+        ("mine {styel}", {"style": "a"}, "{styel} is not one of the parameters (style)"),
         ("mine {styel}", {"style": "a"}, "the command has no {style}, so all its values would give the same run"),
         ("awk '{print}'", {}, "need a space, as in { print }"),
         *((f"mine {text}", {"a": 1}, f"{text} is not a placeholder") for text in "{} {a.b} {a!r} {a:3} {a[0]} {0}".split()),

@@ -164,5 +164,5 @@ def test_a_table_with_too_many_groups_or_rows_for_a_method_is_reported():
         name, most_groups, most_rows = "mine", 2, 100
 
     assert Mine().unsupported(100, 2) == ""
-    assert Mine().unsupported(100, 3) == "3 groups, and mine handles 2"
-    assert Mine().unsupported(101, 2) == "101 rows, and mine handles 100"
+    assert Mine().unsupported(100, 3) == "3 groups, but mine handles at most 2"
+    assert Mine().unsupported(101, 2) == "101 rows, but mine handles at most 100"
