@@ -30,7 +30,7 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
     if balance == 0:
         raise NoClusteringError(
             "infeasible",
-            f"Of {n_fewer} and {n_more} points, no fairlets of a balance p/q with q up to {largest_q} can be made. "
+            f"Groups of {n_fewer} and {n_more} rows have no fairlets with a balance p/q with q up to {largest_q}. "
             f"Take largest_q = {-(-n_more // n_fewer)} or more.",
         )
     return balance

@@ -171,7 +171,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
         else:
             n_idle += 1
         if n_idle == _MAX_IDLE or shares.n_attempts >= _MAX_ATTEMPTS:
-            warning = f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
+            warning = f"VFC did not settle in {n_iter} rounds. Round {best.n_iter}, with the lowest objective, gives the labels."
             return replace(best, warning=warning), False
         former_objective = objective
         centres, _ = moments_by_label(X, labels, len(centres))
@@ -237,7 +237,9 @@ class _Shares:
                 self._switch_to_own_constants(costs)
             new_objective = self._lower_objective(costs, objective)
             if new_objective is None:
-                warning = "VFC diverged: its objective rises whatever the step. Take a smaller fairness_weight, or scale X."
+                warning = (
+                    "VFC diverged: its objective rises however short the step is. Take a smaller fairness_weight, or scale X."
+                )
                 break
             former_objective, objective = objective, new_objective
             # Larger constants make shorter steps. Some are so short that single precision cannot show whether F still falls.
@@ -245,7 +247,7 @@ class _Shares:
             if is_precise and former_objective - objective <= _INNER_TOLERANCE / self.factor * former_objective:
                 break
         else:
-            warning = f"VFC's shares did not settle within {_MAX_INNER} steps: take a smaller fairness_weight."
+            warning = f"VFC did not settle within {_MAX_INNER} inner rounds: take a smaller fairness_weight."
         return objective, self._labels(costs), warning
 
     def _labels(self, costs: np.ndarray) -> np.ndarray:
