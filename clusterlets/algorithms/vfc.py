@@ -405,7 +405,8 @@ def _step_with_own_constants(costs, slopes, rates, groups, shares, new_shares, m
 def _tile_keys(costs, groups, keys, sums):
     """Write ``keys`` (n,) that sort rows by group, nearest cluster and other near clusters.
 
-    So the rows of a tile are near the same few clusters. The excess of a cost is its difference from the lowest cost of the row. ``sums`` (n,) become the sums of exp(-excess).
+    So the rows of a tile are near the same few clusters. The excess of a cost is its difference from the row's lowest cost.
+    ``sums`` (n,) become the sums of exp(-excess).
     """
     n, k = costs.shape
     for row in range(n):

@@ -167,7 +167,7 @@ HOW_TO_READ = (
 
 
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.DataFrame) -> str:
-    """How to read the tests, the matchers that Wilcoxon's test separates, and the planned comparisons and best runs in words."""
+    """How to read the tests, the matchers that differ by Wilcoxon's test, and the planned comparisons and best runs."""
     planned_lines = [f"- {_describe_test(row)}" for row in _rows_with_blocks(tests, PLANNED)]
     best_run_lines = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_with_blocks(intervals, BEST_RUNS)]
     return "\n".join(
