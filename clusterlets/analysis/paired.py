@@ -73,7 +73,7 @@ def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
 
-def count_pairs_apart(ranking: Ranking) -> tuple[int, str]:
+def count_differing_pairs(ranking: Ranking) -> tuple[int, str]:
     """How many pairs of a ranking's methods differ at level :data:`ALPHA`, and a text with the number that each test finds.
 
     A pair differs if Nemenyi's test, or Wilcoxon's with Holm's correction, is significant. The whole project uses this rule.
@@ -89,9 +89,9 @@ def _set_of_pairs(pairs: pd.DataFrame) -> set[frozenset[str]]:
     return set(map(frozenset, pairs[["better", "worse"]].to_numpy()))
 
 
-def describe_pairs_apart(ranking: Ranking) -> str:
+def describe_differing_pairs(ranking: Ranking) -> str:
     """How many pairs differ, by which test: ``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by ...``."""
-    n_apart, by_test = count_pairs_apart(ranking)
+    n_apart, by_test = count_differing_pairs(ranking)
     verb = "differs" if n_apart == 1 else "differ"
     return f"{n_apart} of {counted(len(ranking.pairs), 'pair')} {verb} significantly: {by_test}"
 

@@ -413,7 +413,10 @@ def _reduced_costs(rows, first, tile, offsets, out, begin):
 
 @inner
 def _min_of_lanes(values, work):
-    """The smallest of _LANES values; ``work`` is working memory. Halving their number in rounds lets the comparisons of a round run at once."""
+    """The smallest of _LANES values. Halving their number in rounds lets the comparisons of a round run at once.
+
+    ``work`` (at least _LANES / 2,) is working memory.
+    """
     half = _LANES // 2
     for j in range(half):
         a, b = values[j], values[j + half]
