@@ -4,12 +4,12 @@ SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows trees that classify. 
 and the groups badly. Its use for clustering is our own:
 
 1. *Classes* are the labels of plain k-means.
-2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. The side on which an instance lies predicts whether it has a
-   given label or group, and this prediction has an area under the ROC curve. A is the mean area over the labels in the node,
-   weighted by their sizes. B is the largest area over the groups in the node. A is 1/2 if there is a single label, and so is B
-   if there is a single group.
+2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. A split separates a label or group well if the side of an
+   instance predicts whether the instance has it, as measured by the area under the ROC curve. A is the mean area over the
+   labels in the node, weighted by their sizes. B is the largest area over the groups in the node. A is 1/2 if there is a single
+   label, and so is B if there is a single group.
 3. *Growth*: the leaf with the largest product of its gain and its fraction of all instances is split next, until there are as
-   many leaves as requested clusters. If products tie, the lower feature wins, then the lower threshold, then the older leaf.
+   many leaves as requested clusters. If products tie, the first feature wins, then the lower threshold, then the older leaf.
 4. *Forced splits*: if no split has a gain, the leaf with the largest sum of squared errors gets the split that lowers it most.
 
 No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.
@@ -25,7 +25,7 @@ from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels
 
-_ROUNDING = 1e-12  # a smaller gain may be a rounding error
+_MIN_GAIN = 1e-12  # a smaller gain may be a rounding error
 _LEAF_DIVISOR = 20  # a leaf has at least n / (20 k) instances
 
 
@@ -115,13 +115,13 @@ def grow_tree(
     """
     X, groups = checked_instances(X, groups, "a tree", n_leaves)
     targets = np.ascontiguousarray(targets, dtype=np.int64)
-    growth = _Growth(X, groups, targets, max(1, len(X) // (_LEAF_DIVISOR * n_leaves)), theta)
-    while len(growth.leaves) < n_leaves and growth.split_next():
+    tree = _GrowingTree(X, groups, targets, max(1, len(X) // (_LEAF_DIVISOR * n_leaves)), theta)
+    while len(tree.leaves) < n_leaves and tree.split_next():
         pass
-    return growth.result()
+    return tree.result()
 
 
-class _Growth:
+class _GrowingTree:
     """The tree so far: ``leaves`` by node, their sums of squared ``errors``, and a heap of their best splits.
 
     ``order[f]`` holds the instances leaf by leaf, and within a leaf by ascending feature f. So a leaf is the same slice of
@@ -175,7 +175,7 @@ class _Growth:
         gain, feature, size_of_left = _best_split(
             self.columns, self.order, start, end, self.targets, self.groups, self.min_size, self.theta
         )
-        if gain > _ROUNDING:
+        if gain > _MIN_GAIN:
             threshold = self._threshold(node, feature, size_of_left)
             heappush(self.split_heap, (-gain * (end - start) / len(self.X), feature, threshold, node, size_of_left))
 
@@ -257,7 +257,7 @@ def _least_error_split(columns, order, start, end, min_size):
     """The split that lowers the sum of squared errors most: the decrease, the feature, and the number of instances on the left.
 
     The decrease is |s|^2 (1 / size + 1 / (m - size)) for a leaf of m instances, ``size`` of them on the left. s is the sum of
-    the differences between these and the leaf's mean. The decrease is -1 if there is no split.
+    the differences between the instances on the left and the leaf's mean. The decrease is -1 if there is no split.
     """
     m, n_features = end - start, len(columns)
     means = np.zeros(n_features)

@@ -4,8 +4,8 @@ The tree is a hierarchy of boxes, shifted at random. Each box is split in the mi
 distances: points that only the lower levels separate are near each other.
 
 From the root down, the children of every box give away a few points, so that the points each child keeps are balanced. The
-points given away, and the points that reach the leaves, become fairlets of at most p + q points. Coordinates are rounded to
-whole numbers first.
+points given away, and the points that reach the leaves, become fairlets of at most p + q points, where p/q is the promised
+balance. Coordinates are rounded to whole numbers first.
 """
 
 from fractions import Fraction
@@ -30,14 +30,14 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
     if balance == 0:
         raise NoClusteringError(
             "infeasible",
-            f"Of {n_fewer} and {n_more} points, no fairlets of a balance p/q with q up to {largest_q} can be made. "
+            f"Groups of {n_fewer} and {n_more} rows have no fairlets with a balance p/q with q up to {largest_q}. "
             f"Take largest_q = {-(-n_more // n_fewer)} or more.",
         )
     return balance
 
 
 def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator, largest_q: int = 20) -> np.ndarray:
-    """The fairlet (n,) of each row, 0..m-1 without gaps. Each fairlet has a balance of at least p/q.
+    """The fairlet (n,) of each row, 0..m-1 without gaps. Each fairlet has at least the :func:`promised_balance`.
 
     ``X``, ``groups`` (0 or 1, of which both occur) and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and
     ``largest_q`` as :class:`clusterlets.TreeFairlets` declares it. In each fairlet, and in every union of fairlets, the
@@ -89,10 +89,10 @@ def _decompose(coordinates, groups, p, q, depth, fairlets):
         first, end, level = firsts[n_boxes], ends[n_boxes], levels[n_boxes]
         n_children = 1
         while level < depth and n_children == 1:  # skip boxes with a single child
-            n_children = _split(coordinates, order, scratch, first, end, depth - 1 - level, bounds)
+            n_children = _split_box(coordinates, order, scratch, first, end, depth - 1 - level, bounds)
             level += 1
         if n_children == 1:
-            n_fairlets = _split_balanced(groups, order[first:end], p, q, n_fairlets, fairlets)
+            n_fairlets = _split_into_fairlets(groups, order[first:end], p, q, n_fairlets, fairlets)
             continue
         counts[:n_children] = 0
         for child in range(n_children):
@@ -114,11 +114,11 @@ def _decompose(coordinates, groups, p, q, depth, fairlets):
             if end_kept > bounds[child]:
                 firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], end_kept, level
                 n_boxes += 1
-        n_fairlets = _split_balanced(groups, rows_given_away[:n_rows_given_away], p, q, n_fairlets, fairlets)
+        n_fairlets = _split_into_fairlets(groups, rows_given_away[:n_rows_given_away], p, q, n_fairlets, fairlets)
 
 
 @njit
-def _split(coordinates, order, scratch, first, end, bit, bounds):
+def _split_box(coordinates, order, scratch, first, end, bit, bounds):
     """Split a box: sort its range of ``order`` stably by bit number ``bit`` of all coordinates. Returns the number of children.
 
     ``bounds`` become the start of each child's range, and the end of the last.
@@ -184,7 +184,7 @@ def _give_away(counts, n_given, total, child, group, number):
 
 
 @njit
-def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
+def _split_into_fairlets(groups, rows, p, q, n_fairlets, fairlets):
     """Split rows with a balance of at least p / q into fairlets of at most p + q rows.
 
     Returns the number of fairlets so far.

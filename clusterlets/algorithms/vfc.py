@@ -8,11 +8,11 @@ Here n is the number of rows, r are the shares of the groups in the table, and p
 squared distance to centre c, in units of the mean squared distance under plain k-means. So the effect of lambda depends neither
 on the unit of the features nor on n.
 
-1. *Bound*: let m_hc be the sum of the shares S_ic over the rows of group h, and m_c their sum over all rows. F is linearised at
-   the current S, where the divergences have the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the KL
-   divergence of S from the current S is an upper bound on F if L is large enough. Its minimum is at
-   S_ic exp(-(a_ic + lambda n b_hc) / L), with each row divided by its sum. If F rises there, the attempt is undone and L is
-   doubled. After five inner rounds with the same L, half of it is tried, but never less than the given L.
+1. *Bound*: let m_hc be the sum of the shares S_ic over the rows of group h, and m_c their sum over all rows. At the current S,
+   the slope of the divergences in S_ic is b_hc = 1 / m_c - r_h / m_hc, for a row i of group h. F is linearised there. The
+   linear function plus L times the KL divergence of S from the current S is an upper bound on F if L is large enough. It is
+   lowest at S_ic exp(-(a_ic + lambda n b_hc) / L), with each row divided by its sum. If F rises there, the attempt is undone
+   and L is doubled. After five inner rounds with the same L, it is halved, but not below the given L.
 2. *Inner rounds* each take step 1, until one lowers F by at most 1e-5 of F.
 3. *Outer rounds*: each row goes to the cluster of its largest share, the centres become the means, and S starts again from
    exp(-a_ic). The outer rounds end when F changes by at most 1e-4 of F, but not before the third. They also end after five
@@ -24,10 +24,11 @@ published code keeps L fixed, and diverges. Here, each pair of a group h and a c
 more than 64 times the given L after 300 inner rounds: L_hc = max(L, lambda n r_h / m_hc). Half of each constant is tried as
 well, and undone if F rises.
 
-Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum. T is a number and U a matrix (K, k).
-Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So an inner round changes no array of the size (n, k), and needs
-only the masses m_hc and the cost sum_ic S_ic a_ic. The kernel computes both from T and U in single precision, in tiles of rows
-of the same group. In each tile, it leaves out the clusters in which no row has a share that matters.
+Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum. T is a number that starts at 1, and U a
+matrix (K, k) that starts at 0. Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So an inner round changes no
+array of the size (n, k), and needs only the masses m_hc and the cost sum_ic S_ic a_ic. The kernel computes both from T and U in
+single precision, in tiles of rows of the same group. In each tile, it leaves out the clusters in which no row has a share that
+matters.
 """
 
 from dataclasses import dataclass, replace
@@ -54,7 +55,7 @@ _MAX_FACTOR, _COMMON_ROUNDS = 64.0, 300
 _MIN_FACTOR = 0.5  # the constants L_hc may be lowered to this fraction
 # An attempt counts as raising F if F grows by more than this fraction. A smaller rise may come from rounding, or from shares
 # that are raised to the least share.
-_RISE = 1e-7
+_RISE_TOLERANCE = 1e-7
 _MIN_SHARE = 1e-12  # the least share; a share of 0 would stay 0
 _MAX_EXPONENT = 300.0  # exponents are at least minus this number, so that exponentials stay above 0
 _LOG2_E = 1.4426950408889634
@@ -66,12 +67,10 @@ LANES = 64
 _TILES_PER_SUM = 16
 # The shares that are left out of a mass add up to less than this fraction of it.
 _MAX_LEFT_OUT = 1e-7
-# The clusters that matter to a tile are listed again after this many evaluations, ...
-_MAX_AGE = 16
-# ... or when a share that is left out may have grown by this many powers of 2, ...
-_MARGIN = 4.0
-# ... or when an exponent of 2 may have changed by this much.
-_DRIFT = 20.0
+# The list of the clusters that a tile does not leave out is renewed for any of these reasons:
+_MAX_AGE = 16  # it has been used for this many evaluations
+_MARGIN = 4.0  # a share that is left out may have grown by this many powers of 2
+_DRIFT = 20.0  # an exponent of 2 may have changed by this much
 # Base-2 logarithm of the least share in the kernel.
 _MIN_LOG2_SHARE = np.float32(-40)
 # Coefficients of the Chebyshev interpolant of degree 5 for 2^x from -1/2 to 1/2. Its error is at most 1.1e-7.
@@ -138,8 +137,10 @@ def vfc(
     plain = lloyd(X, start)
     fallback = None
     for centres in (start, plain.centres):
-        result, left_one_empty = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
-        if result is not None and not left_one_empty:
+        result, has_empty_cluster = _outer_rounds(
+            X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter
+        )
+        if result is not None and not has_empty_cluster:
             return result
         fallback = result or fallback
     if fallback is not None:
@@ -171,7 +172,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
         else:
             n_idle += 1
         if n_idle == _MAX_IDLE or shares.n_attempts >= _MAX_ATTEMPTS:
-            warning = f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
+            warning = f"VFC did not settle in {n_iter} rounds; the labels are from round {best.n_iter}, the best of them."
             return replace(best, warning=warning), False
         former_objective = objective
         centres, _ = moments_by_label(X, labels, len(centres))
@@ -189,8 +190,9 @@ def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
 class _Shares:
     """The shares of all rows, and step 2, which changes them.
 
-    ``time`` and ``biases`` are T and U of the module's docstring. ``factor`` multiplies the given L. Once the constants L_hc
-    are used (``has_own_constants``), it multiplies all of these.
+    ``time`` and ``biases`` are T - 1 and U of the module's docstring. The shares exp(-a_ic) at T = 1 are computed separately,
+    because those below the least share are raised to it. ``factor`` multiplies the given L or, if ``has_own_constants``, each
+    constant L_hc.
     """
 
     def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
@@ -209,7 +211,7 @@ class _Shares:
         n_tiles = len(self.tile_group)
         self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
         self.nearest = np.empty((n_tiles, n_clusters), dtype=np.float32)
-        # The kernel keeps these between evaluations: the clusters listed for each tile, and a snapshot of when they were.
+        # The kernel keeps these between evaluations: the clusters listed for each tile, and T and U at that time.
         self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
         self.snapshots = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
         self.row_shares = self.new_row_shares = np.empty((0, n_clusters))  # used with L_hc
@@ -219,12 +221,12 @@ class _Shares:
         n_groups, k = len(self.group_shares), costs.shape[1]
         keys, sums = np.empty(len(costs), dtype=np.int64), np.empty(len(costs))
         _tile_keys(costs, self.groups, keys, sums)
-        self.floors = log(sums * _MIN_SHARE)
+        self.floors = log(sums * _MIN_SHARE)  # the exponent of the least share, for each row
         _fill_tiles(
             costs, self.floors, np.argsort(keys, kind="stable"), self.tile_start, self.tile_size, self.tiles, self.tile_floors
         )
         self.nearest[:] = self.tiles.min(axis=2)
-        self.offset = float(costs.min(axis=1).sum())
+        self.offset = float(costs.min(axis=1).sum())  # the tiles hold costs minus the lowest cost of each row
         self.has_own_constants, self.factor, self.n_accepted = False, 1.0, 0
         self.time, self.biases, self.n_evaluations = 0.0, np.zeros((n_groups, k)), 0
         self.n_active[:] = 0
@@ -237,7 +239,9 @@ class _Shares:
                 self._switch_to_own_constants(costs)
             new_objective = self._lower_objective(costs, objective)
             if new_objective is None:
-                warning = "VFC diverged: its objective rises whatever the step. Take a smaller fairness_weight, or scale X."
+                warning = (
+                    "VFC diverged: its objective rises however short the step is. Take a smaller fairness_weight, or scale X."
+                )
                 break
             former_objective, objective = objective, new_objective
             # Larger constants make shorter steps. Some are so short that single precision cannot show whether F still falls.
@@ -245,7 +249,7 @@ class _Shares:
             if is_precise and former_objective - objective <= _INNER_TOLERANCE / self.factor * former_objective:
                 break
         else:
-            warning = f"VFC's shares did not settle within {_MAX_INNER} steps: take a smaller fairness_weight."
+            warning = f"VFC did not settle within {_MAX_INNER} inner rounds: take a smaller fairness_weight."
         return objective, self._labels(costs), warning
 
     def _labels(self, costs: np.ndarray) -> np.ndarray:
@@ -269,7 +273,7 @@ class _Shares:
         return None
 
     def _try_step(self, costs: np.ndarray, former_objective: float) -> float | None:
-        """Step 1 with the current constants; returns the new objective, or None without any change if it rises."""
+        """Step 1 with the current constants; returns the new objective, or None with nothing changed if it rises."""
         self.n_attempts += 1
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.group_shares[:, None] / self.masses)
         if self.has_own_constants:
@@ -286,7 +290,7 @@ class _Shares:
             biases -= np.take_along_axis(biases, self.largest_cluster, axis=1)
             cost, masses = self._evaluate(time, biases)
         objective = self._objective(cost, masses)
-        if not objective <= former_objective * (1 + _RISE):
+        if not objective <= former_objective * (1 + _RISE_TOLERANCE):
             return None
         self.masses = masses
         if self.has_own_constants:
@@ -300,7 +304,7 @@ class _Shares:
         limits = log(_MAX_LEFT_OUT * self.masses / self.counts[:, None]) * _LOG2_E - _MARGIN
         masses = np.zeros(biases.shape)
         self.n_evaluations += 1
-        cost = _masses(
+        cost = _add_masses(
             self.tiles,
             self.tile_floors,
             self.nearest,
@@ -370,12 +374,12 @@ def _step_with_own_constants(costs, slopes, rates, groups, shares, new_shares, m
     cost = 0.0
     for row in range(n):
         slope, rate, mass = slopes[groups[row]], rates[groups[row]], masses[groups[row]]
-        level, weight = 0.0, 0.0
+        level, sum_of_derivatives = 0.0, 0.0
         for cluster in range(k):
             derivative = shares[row, cluster] * rate[cluster]
             level += derivative * (costs[row, cluster] + slope[cluster])
-            weight += derivative
-        level /= weight
+            sum_of_derivatives += derivative
+        level /= sum_of_derivatives
         largest = -np.inf
         for cluster in range(k):
             exponents[cluster] = (level - costs[row, cluster] - slope[cluster]) * rate[cluster] * _LOG2_E
@@ -399,9 +403,10 @@ def _step_with_own_constants(costs, slopes, rates, groups, shares, new_shares, m
 
 @compiled("void(float64[:,::1], int64[::1], int64[::1], float64[::1])")
 def _tile_keys(costs, groups, keys, sums):
-    """Write ``keys`` (n,) that sort rows by group, nearest cluster and other near clusters, so that tiles need few clusters.
+    """Write ``keys`` (n,) that sort rows by group, nearest cluster and other near clusters.
 
-    The excess of a cost is its difference from the lowest cost of the row. ``sums`` (n,) become the sums of exp(-excess).
+    So the rows of a tile are near the same few clusters. The excess of a cost is its difference from the row's lowest cost.
+    ``sums`` (n,) become the sums of exp(-excess).
     """
     n, k = costs.shape
     for row in range(n):
@@ -419,7 +424,7 @@ def _tile_keys(costs, groups, keys, sums):
 
 @compiled("void(float64[:,::1], float64[::1], int64[::1], int64[::1], int64[::1], float32[:,:,::1], float32[:,::1])")
 def _fill_tiles(costs, floors, order, starts, sizes, tiles, tile_floors):
-    """Write to ``tiles`` (T, k, LANES) the costs minus the lowest cost of each row, and to ``tile_floors`` the ``floors`` (n,).
+    """Write the costs minus the lowest cost of each row to ``tiles`` (n_tiles, k, LANES), and ``floors`` to ``tile_floors``.
 
     Both are multiplied by log2(e): they become exponents of 2.
     """
@@ -434,7 +439,7 @@ def _fill_tiles(costs, floors, order, starts, sizes, tiles, tile_floors):
 
 @inner
 def _is_stale(time, bias, limits, nearest, active, n_active, snapshot):
-    """Whether other clusters may matter to a tile, or its exponents may have drifted too far, since clusters were listed."""
+    """Whether other clusters may matter to a tile, or its exponents may have drifted too far, since its list was made."""
     k = len(bias)
     rise_of_others, fall_of_active, rise_of_active, next_active = np.float32(-3e38), np.float32(0), np.float32(0), 0
     elapsed = time - snapshot[3 * k]
@@ -494,14 +499,14 @@ def _list_clusters(tile, floor, time, bias, limits, top, exponents, active, snap
     "float64(float32[:,:,::1], float32[:,::1], float32[:,::1], int64[::1], int64[::1], float32, float32[:,::1], float32[:,::1],"
     "int64, float32[:,::1], int64[:,::1], int64[::1], float32[:,::1], float64[:,::1])"
 )
-def _masses(
+def _add_masses(
     tiles, floors, nearest, groups, sizes, time, biases, limits, n_evaluations, tops, active, n_active, snapshots, masses
 ):
-    """Add the shares 2^(biases - time * costs), with each row divided by its sum, to ``masses`` (K, k); returns their cost.
+    """Add the shares of all rows, at the given T and U, to ``masses`` (K, k); returns their cost.
 
-    ``tops`` (T, LANES) are numbers near the largest exponent of each row. ``active`` are the clusters that matter to a tile:
-    there, some row's exponent exceeds its largest exponent plus the (negative) limit. In all other clusters, every row gets the
-    least share. Both arrays are computed again if they are old or stale.
+    ``tops`` (n_tiles, LANES) are numbers near the largest exponent of each row. ``active`` lists the clusters that matter to a
+    tile: there, some row's exponent exceeds its largest exponent plus the (negative) limit. In all other clusters, every row
+    gets the least share. Both arrays are computed again every ``_MAX_AGE`` evaluations, and if :func:`_is_stale` says so.
     """
     n_tiles, k = len(tiles), tiles.shape[1]
     powers, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)

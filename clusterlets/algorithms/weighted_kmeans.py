@@ -54,7 +54,7 @@ def _first_centres(rows, tiles, weights, n_clusters, random_state):
     The probability that a row is drawn as a candidate is proportional to its weight times its squared distance to the nearest
     centre so far. Of a few candidates, the one that lowers the cost most becomes the next centre.
     """
-    n_candidates = 2 + int(log(n_clusters))  # rounding cannot change it: no whole number is that close to a power of e
+    n_candidates = 2 + int(log(n_clusters))  # never changed by rounding: no whole number is that close to a power of e
     centre_rows = _draw_rows(weights, random_state, 1)
     (nearest_distances,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
     while len(centre_rows) < n_clusters and nearest_distances.any():

@@ -66,11 +66,11 @@ def sentences(frame: pd.DataFrame) -> list[str]:
     for (limit_cases, limit), rows in counts(frame).groupby(["limit_cases", "limit"], sort=False):
         winners = rows[rows["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
         datasets = counted(rows["datasets"].max(), "dataset")
-        best = ", ".join(f"{row['method']} has it on {row['best']}" for row in winners) or "no method keeps the limit"
+        best = ", ".join(f"{row['method']} on {row['best']}" for row in winners) or "no method keeps the limit"
         keeping = ", ".join(f"{row['method']} {row['reached']}" for row in rows.to_dict("records"))
         lines.append(
             f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {limit_cases}, on {datasets}: {best}. "
-            f"On how many each keeps the limit: {keeping}."
+            f"Datasets on which each method keeps the limit: {keeping}."
         )
     return lines
 
@@ -78,7 +78,7 @@ def sentences(frame: pd.DataFrame) -> list[str]:
 def to_markdown(frame: pd.DataFrame) -> str:
     """The page ``at_given_fairness.md``: the sentences as a list, and the counts as a table."""
     titles = {"limit_cases": "limit cases", "reached": "keeps the limit", "best": "highest cohesion"}
-    note = "Configurations by their means over ten seeds. Limit cases: fewer than 3 clusters, or an overlap of 0.5 or more."
+    note = "Means of configurations over ten seeds. Limit cases have fewer than 3 clusters, or an overlap of 0.5 or more."
     table = markdown_table(counts(frame).rename(columns=titles))
     return "\n".join(
         ["# Cohesion at a given fairness\n", f"{note}\n", *(f"- {line}" for line in sentences(frame)), "", *table, ""]

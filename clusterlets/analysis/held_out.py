@@ -94,7 +94,7 @@ def _means(rows: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
 def to_markdown(held_out: pd.DataFrame) -> str:
     """A sentence on configurations scored on held-out seeds, and one on the best of equally many configurations."""
     rows = held_out[held_out["dataset"] == ALL].to_dict("records")
-    title = "## Chosen on some seeds, scored on others; and the best of equally many\n"
+    title = "## Held-out seeds, and the best of equally many configurations\n"
     if not rows:
         return f"{title}\nNot computed: no dataset has eligible runs of every method.\n"
     complete = held_out[held_out["dataset"] != ALL].dropna(subset=_AVERAGED_COLUMNS)["dataset"].value_counts() == len(rows)
@@ -103,9 +103,9 @@ def to_markdown(held_out: pd.DataFrame) -> str:
         f"Configurations chosen on seeds 0 to {_N_CHOOSING_SEEDS - 1}, scored on seeds {_N_CHOOSING_SEEDS} to "
         f"{SEEDS_OF_PAPER - 1}: the mean deviation over {counted(int(complete.sum()), 'dataset')} is "
         f"{_list_methods(rows, 'deviation_held_out')}.",
-        f"The best single run, as in table 4, has {_list_methods(rows, 'best_run')}; of {' or '.join(map(str, drawn))} "
-        f"configurations of each method drawn at random (as many as the method with the fewest has on the dataset), the "
-        f"best is expected to have {_list_methods(rows, 'expected_best')}.",
+        f"The best single run, as in table 4: {_list_methods(rows, 'best_run')}. The expected best run, if "
+        f"{' or '.join(map(str, drawn))} configurations of each method are drawn at random, as many as the method with the "
+        f"fewest configurations has on the dataset: {_list_methods(rows, 'expected_best')}.",
     ]
     return "\n".join([title, *(f"- {line}" for line in lines), ""])
 

@@ -258,8 +258,8 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 
     ``board`` is a frame from :func:`leaderboard`. The result has :data:`OVERALL`, ordered by limit, kind, reliability and
     median price. ``place`` ranks the methods, from 1. ``blocks`` counts the blocks of a method, and ``kept`` those in which it
-    keeps the limit. Over those, ``price`` is the median, and ``price_90`` the smallest price that nine tenths of them
-    do not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns
+    keeps the limit. Over those, ``price`` is the median, and ``price_90`` the smallest price that nine tenths of the prices do
+    not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns
     ending in ``_low`` and ``_high`` hold the ends of a bootstrap interval over tables.
     """
     if board.empty:
@@ -301,7 +301,7 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
 
     ``board`` is a frame from :func:`leaderboard`. ``blocks`` counts the blocks in which both methods keep the limit. The
     price of ``method`` is lower than that of ``other`` in ``wins`` of them, higher in ``losses``, equal in ``ties``. ``ratio``
-    is the geometric mean, over these blocks, of the former price divided by the latter. ``reliability_difference``
+    is the geometric mean, over these blocks, of the price of ``method`` over that of ``other``. ``reliability_difference``
     is the reliability of ``method`` minus that of ``other``, over all blocks that both have. ``told_apart`` names what differs:
     ``price`` if the interval of the ratio excludes 1, ``reliability`` if the interval of the difference excludes 0, or both.
     """

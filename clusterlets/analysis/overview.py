@@ -13,8 +13,8 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     """One row per method: ``results/methods.csv``.
 
     ``runs`` are all runs, and ``grids`` the grids of the resolved configuration, each with a label, role and citation. The
-    columns are method, label, role, citation, configurations (values of k times settings of the parameters), runs, a count for
-    each status that occurs, and means over the runs that are ok.
+    columns are method, label, role, citation, configurations (number of values of k, times that of settings of the
+    parameters), runs, a count for each status that occurs, and means over the runs that are ok.
     """
     runs = runs.assign(name=selection.names(runs))
     order = selection.in_order(runs["name"], selection.WITH_MATCHERS)

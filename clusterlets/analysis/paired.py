@@ -73,7 +73,7 @@ def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
 
-def count_pairs_apart(ranking: Ranking) -> tuple[int, str]:
+def count_differing_pairs(ranking: Ranking) -> tuple[int, str]:
     """How many pairs of a ranking's methods differ at level :data:`ALPHA`, and a text with the number that each test finds.
 
     A pair differs if Nemenyi's test, or Wilcoxon's with Holm's correction, is significant. The whole project uses this rule.
@@ -89,9 +89,9 @@ def _set_of_pairs(pairs: pd.DataFrame) -> set[frozenset[str]]:
     return set(map(frozenset, pairs[["better", "worse"]].to_numpy()))
 
 
-def describe_pairs_apart(ranking: Ranking) -> str:
+def describe_differing_pairs(ranking: Ranking) -> str:
     """How many pairs differ, by which test: ``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by ...``."""
-    n_apart, by_test = count_pairs_apart(ranking)
+    n_apart, by_test = count_differing_pairs(ranking)
     verb = "differs" if n_apart == 1 else "differ"
     return f"{n_apart} of {counted(len(ranking.pairs), 'pair')} {verb} significantly: {by_test}"
 
@@ -149,34 +149,33 @@ def mean_ratio(values: pd.Series, other_values: pd.Series) -> tuple[int, int, fl
 
 # ---- in words --------------------------------------------------------------------------------------------------------
 
-ASSUMPTIONS = (
-    "Wilcoxon's signed-rank test asks of two methods whether their differences, block by block, lie evenly around "
-    "zero. It takes the blocks as independent and the differences as symmetric; it is exact for few blocks, and "
-    "Holm's correction holds the error over all pairs of a ranking. With ten blocks the smallest possible p is about 0.002, "
-    "so that over the 36 pairs of nine methods none can come out below 0.07. So a few comparisons are named in the code, the "
-    "same for every run, and corrected among themselves: each of Clusterlets' matchers with the random partition, and "
-    "Clusterlets' best runs with those of FRAC (fair). The test weighs how large a difference is, which "
-    "ranks do not, and so may find a pair apart that Nemenyi's test leaves joined. The rank-biserial correlation "
-    "is its effect size: 1 where the first method deviates less in every block. A ratio says how many times one method "
-    "deviates as much as the other, as the geometric mean over blocks with a 95 % t interval of its logarithm, each pair for "
-    f"itself; a deviation below {FLOOR} counts as {FLOOR}. The interval says how much hangs on which datasets were "
-    "taken, as if these had been drawn at random, which they were not. The Bayesian signed-rank test gives the probability "
-    f"that one method deviates less than the other by more than {ROPE}, that the two are equivalent within {ROPE}, and that it "
-    "deviates more. Of Clusterlets the paper's grid has twenty times as many runs as of FRAC, of k-means and of the random "
-    "partition to choose the best from, so the comparison of best runs favours Clusterlets by its design."
+HOW_TO_READ = (
+    "Wilcoxon's signed-rank test checks whether the differences between two methods, one per block, are symmetric around "
+    "zero. It assumes independent blocks and symmetric differences, and is exact for few blocks. Holm's correction controls "
+    "the error over all pairs of a ranking. With ten blocks, the smallest possible p is about 0.002, or 0.07 after the "
+    "correction for the 36 pairs of nine methods. So the code names a few planned comparisons, the same for every run, which "
+    "are corrected separately: each of Clusterlets' matchers with the random partition, and Clusterlets' best runs with those "
+    "of FRAC (fair). The test considers how large the differences are, which ranks do not, so it may find a difference that "
+    "Nemenyi's test misses. The rank-biserial correlation is its effect size: 1 if the first method deviates less in every "
+    "block. A ratio is the geometric mean, over blocks, of one method's deviation divided by the other's. It has a 95 % t "
+    f"interval of its logarithm, not corrected for the number of pairs. A deviation below {FLOOR} counts as {FLOOR}. The "
+    "interval shows how much the ratio depends on the choice of datasets. It treats them as a random sample, which they are "
+    "not. The Bayesian signed-rank test gives three probabilities: that one method deviates less than the other by more than "
+    f"{ROPE}, that the two are equivalent within {ROPE}, and that it deviates more. The paper's grid has twenty times as many "
+    "runs of Clusterlets as of FRAC, of k-means or of the random partition. So the comparison of best runs favours Clusterlets."
 )
 
 
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.DataFrame) -> str:
-    """The assumptions, the matchers that Wilcoxon's test separates, and the planned comparisons and best runs in words."""
+    """How to read the tests, the matchers that differ by Wilcoxon's test, and the planned comparisons and best runs."""
     planned_lines = [f"- {_describe_test(row)}" for row in _rows_with_blocks(tests, PLANNED)]
     best_run_lines = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_with_blocks(intervals, BEST_RUNS)]
     return "\n".join(
         [
-            "## Pairs, by Wilcoxon's test, ratios, and the Bayesian signed-rank test\n",
-            f"{ASSUMPTIONS}\n",
+            "## Pairs of methods: Wilcoxon's test, ratios, and the Bayesian signed-rank test\n",
+            f"{HOW_TO_READ}\n",
             f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_describe_separated_pairs(tests)}.\n",
-            "The comparisons that are the same for every run:\n",
+            "Planned comparisons, the same for every run:\n",
             *(planned_lines or ["- Not computed: no dataset has both methods of any of them."]),
             "",
             "Best runs, as in table 4, with those of the controls:\n",
@@ -196,7 +195,7 @@ def _describe_separated_pairs(tests: pd.DataFrame) -> str:
     separated = pairs[pairs["significant"].astype(bool)].to_dict("records")
     smallest_p = smallest_possible_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
     if smallest_p >= ALPHA:
-        return f"no pair, and none could: no p can come out below {significant(smallest_p)}"
+        return f"no pair. With so few datasets, no p can be below {significant(smallest_p)}"
     return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in separated) or "no pair"
 
 
@@ -212,11 +211,11 @@ def _describe_ratio(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) ->
     (test,) = (pair for pair in _rows_with_blocks(tests, row["ranking"]) if {pair["better"], pair["worse"]} == names)
     (posterior,) = (pair for pair in _rows_with_blocks(posteriors, row["ranking"]) if {pair["method"], pair["other"]} == names)
     return (
-        f"{row['method']} over {row['over']}, {counted(row['blocks'], 'dataset')}: ratio {row['ratio']:.2f} "
+        f"{row['method']} compared with {row['over']}, {counted(row['blocks'], 'dataset')}: ratio {row['ratio']:.2f} "
         f"(from {row['low']:.2f} to {row['high']:.2f}; {counted(row['floored'], 'dataset')} with a value below {FLOOR}); "
         f"p {format_p(test['p_value'])}, after Holm {format_p(test['p_holm'])}; rank-biserial "
         f"{decimal(test['rank_biserial'], 2)} in favour of {test['better']}; probability that {row['method']} deviates less "
-        f"{_show_probability(posterior['probability_lower'])}, the same within {posterior['rope']} "
+        f"{_show_probability(posterior['probability_lower'])}, equivalent within {posterior['rope']} "
         f"{_show_probability(posterior['probability_equivalent'])}, more {_show_probability(posterior['probability_higher'])}."
     )
 

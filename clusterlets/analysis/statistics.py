@@ -256,13 +256,13 @@ def compare_with_random(ranking: Ranking) -> str:
     return f"Ahead of the random partition: {ahead}; behind it: {behind}."
 
 
-ASSUMPTIONS = (
-    "What is ranked is the mean deviation, averaged over all runs of a method on a dataset. Friedman's test takes the "
-    "blocks as independent and asks only for the order within each; its chi-squared approximation is rough for few "
-    "blocks, and with eleven blocks and five methods two mean ranks must lie 1.84 apart before Nemenyi's test tells "
-    "them apart, so a pair that is not significant is not thereby equal. Blocks of (dataset, k, seed) are not "
-    "independent: runs on one dataset share their data, so that ranking is pseudo-replication, is far too sure of "
-    "itself, and serves only to show how much hangs on the choice of blocks."
+HOW_TO_READ = (
+    "Methods are ranked by their mean deviation, averaged over all runs of a method on a dataset. Friedman's test assumes "
+    "independent blocks, and uses only the order of the methods within each block. Its chi-squared approximation is rough "
+    "for few blocks. With eleven blocks and five methods, Nemenyi's test finds a difference only if two mean ranks are at "
+    "least 1.84 apart, so methods may differ even if the test finds no difference. Blocks of (dataset, k, seed) are not "
+    "independent, because runs on one dataset share their data. That ranking is pseudo-replication: its p-values are far "
+    "too small. It only shows how much the result depends on the choice of blocks."
 )
 
 
@@ -278,8 +278,8 @@ def describe_missing(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
 
 
 def to_markdown(rankings: list[Ranking], datasets_of_paper: Sequence[str]) -> str:
-    """The assumptions, and each ranking in words, with the blocks that were left out of it."""
+    """How to read the tests, and each ranking in words, with the blocks that were left out of it."""
     sections = [
         f"## {ranking.title}\n\n{describe(ranking)} {describe_missing(ranking, datasets_of_paper)}\n" for ranking in rankings
     ]
-    return "\n".join(["# Do the methods differ?\n", f"{ASSUMPTIONS}\n", *sections])
+    return "\n".join(["# Do the methods differ?\n", f"{HOW_TO_READ}\n", *sections])

@@ -34,7 +34,7 @@ from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
 
 _LANES = 128  # columns in a tile of tiles_of
-_ROWS = 4  # rows that are compared with a tile at once
+_ROWS_AT_ONCE = 4  # rows that are compared with a tile at once
 # Margins for rounding:
 _BOUND_MARGIN = 1e-9  # a fraction of a bound
 _SUM_MARGIN = 1e-12  # a fraction of sums that are subtracted
@@ -50,13 +50,13 @@ _LONG_SCHEDULE: tuple[tuple[float, int], ...] = ((0.1, 30), (0.03, 30), (0.01, 3
 _FEW_PAIRS = 2_000_000
 _STRIDES = (64, 8)  # the coarse levels consist of every 64th and of every 8th point
 _MIN_COLUMNS = 100  # the fewest columns of a coarse level
-_MIN_KEPT_VALUE = 0.5  # a problem reuses the last potentials if their value stays above this fraction of the last one
+_MIN_KEPT_VALUE = 0.5  # a problem starts from the last potentials if they keep more than this fraction of their value
 _MEMORY = 10  # the number of earlier steps that a quasi-Newton step uses
 
 # The sum of _LN2_HIGH and _LN2_LOW is ln 2 to more digits than one float holds.
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _LN2 = 0.6931471805599453
-_ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it to a number rounds the number and leaves it in the last bits of the sum
+_ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it to x puts the whole number nearest to x into the last bits of the sum
 
 
 def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], deltas: Sequence[float]) -> np.ndarray:
@@ -290,7 +290,7 @@ class _Dual:
                 break
             move, gradient_drop = step_size * direction, gradient - trial_gradient
             v, value, gradient = v + move, trial_value, trial_gradient
-            # Only moves along which the dual curves enough: the next direction divides by this product.
+            # Keep only moves along which the dual curves enough, because the next direction divides by this product.
             if (move * gradient_drop).sum() > 1e-12 * np.square(gradient_drop).sum():
                 moves, gradient_drops = [*moves, move][-_MEMORY:], [*gradient_drops, gradient_drop][-_MEMORY:]
         return v, value
@@ -324,9 +324,9 @@ class _Dual:
 
 
 def _direction(gradient: np.ndarray, moves: list[np.ndarray], drops: list[np.ndarray], first_scale: float) -> np.ndarray:
-    """Gradient times the inverse curvature that earlier moves and the drops of the gradient imply.
+    """The direction of limited-memory BFGS: the gradient times an inverse curvature, estimated from ``moves`` and ``drops``.
 
-    Without earlier moves, this is the gradient times ``first_scale``.
+    ``drops`` are the drops of the gradient along the moves. Without moves, this is the gradient times ``first_scale``.
     """
     direction = gradient.copy()
     factors = []
@@ -395,13 +395,13 @@ def _soft_minima(
 
 @inner
 def _reduced_costs(rows, first, tile, offsets, out, begin):
-    """Write offset plus inner product of _ROWS rows, from ``first`` on, and all columns of a tile (d, _LANES).
+    """Write offsets plus inner products to ``out``, from column ``begin`` on.
 
-    The results go to the columns of ``out`` from ``begin`` on.
+    The inner products are those of _ROWS_AT_ONCE rows, from row ``first`` on, with all columns of a tile (d, _LANES).
     """
     # Pairs of features halve the loads and stores of the sums. If the number of features is odd, the first is added alone.
     n, odd = len(rows), len(tile) % 2
-    for q in range(_ROWS):
+    for q in range(_ROWS_AT_ONCE):
         row, sums = rows[min(first + q, n - 1)], out[q, begin : begin + _LANES]
         for j in range(_LANES):
             sums[j] = offsets[j] + tile[0, j] * row[0] if odd else offsets[j]
@@ -413,7 +413,10 @@ def _reduced_costs(rows, first, tile, offsets, out, begin):
 
 @inner
 def _min_of_lanes(values, work):
-    """The smallest of _LANES values. Halving their number in rounds lets the comparisons of a round run at once."""
+    """The smallest of _LANES values. Halving their number in rounds lets the comparisons of a round run at once.
+
+    ``work`` (at least _LANES / 2,) is working memory.
+    """
     half = _LANES // 2
     for j in range(half):
         a, b = values[j], values[j + half]
@@ -430,28 +433,31 @@ def _min_of_lanes(values, work):
 def _min_pass(rows, tiles, offsets, minima):
     """Write the minimum of offset plus inner product over all columns, for each row, to ``minima``."""
     n = len(rows)
-    out, lanes, work = np.empty((_ROWS, _LANES)), np.empty((_ROWS, _LANES)), np.empty(_LANES)
-    for first_row in range(0, n, _ROWS):
+    out, lanes, work = np.empty((_ROWS_AT_ONCE, _LANES)), np.empty((_ROWS_AT_ONCE, _LANES)), np.empty(_LANES)
+    for first_row in range(0, n, _ROWS_AT_ONCE):
         lanes[:] = np.inf
         for t in range(len(tiles)):
             _reduced_costs(rows, first_row, tiles[t], offsets[t], out, 0)
-            for q in range(_ROWS):
+            for q in range(_ROWS_AT_ONCE):
                 for j in range(_LANES):
                     a, b = out[q, j], lanes[q, j]
                     lanes[q, j] = a if a < b else b
-        for q in range(min(_ROWS, n - first_row)):
+        for q in range(min(_ROWS_AT_ONCE, n - first_row)):
             minima[first_row + q] = _min_of_lanes(lanes[q], work)
 
 
 @inner
 def _exponentials(values, top, inverse, out, shifted):
-    """Write exp((top - value) * inverse) of _LANES values to ``out``, to nine digits; values below 2^-64 become 2^-64."""
+    """Write exp((top - value) * inverse) of _LANES values to ``out``, to nine digits; smaller results become 2^-64.
+
+    ``shifted`` (_LANES,) is working memory.
+    """
     for j in range(_LANES):
         x = (top - values[j]) * inverse * _LOG2_E
         x = x if x > -64.0 else -64.0
-        whole = x + _ROUNDING
+        whole = x + _ROUNDER
         shifted[j] = whole
-        r = (x - (whole - _ROUNDING)) * _LN2
+        r = (x - (whole - _ROUNDER)) * _LN2
         out[j] = 1.0 + r * (1.0 + r * (0.5 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040)))))))
     bits = shifted.view(np.int64)
     for j in range(_LANES):
@@ -462,7 +468,7 @@ def _exponentials(values, top, inverse, out, shifted):
 
 @inner
 def _sum_lanes(values, work):
-    """The sum of _LANES values, in an order that lets the additions of a round run at once."""
+    """The sum of _LANES values, in an order that lets the additions of a round run at once; ``work`` is working memory."""
     half = _LANES // 2
     for j in range(half):
         work[j] = values[j] + values[j + half]
@@ -490,20 +496,20 @@ def _log(x):
     "void(float64[:,::1], float64[::1], float64[:,:,::1], float64[:,::1], float64, float64, float64, float64, float64, "
     "float64[::1], float64[:,::1])"
 )
-def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, width, potentials, masses):
-    """Write the soft minima of all rows to ``potentials``, and the mass of each column to ``masses``."""
+def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, width, minima, masses):
+    """Write the soft minima of all rows to ``minima``, and the mass of each column to ``masses``."""
     n, n_tiles = len(rows), len(tiles)
-    out = np.empty((_ROWS, n_tiles * _LANES))
+    out = np.empty((_ROWS_AT_ONCE, n_tiles * _LANES))
     work, shifted = np.empty(_LANES), np.empty(_LANES)
     tile_minima = np.empty(n_tiles)
     weights = np.empty((n_tiles, _LANES))
     near_tiles = np.empty(n_tiles, dtype=np.int64)
     inverse_temperature = 1.0 / temperature
     masses[:] = 0.0
-    for first_row in range(0, n, _ROWS):
+    for first_row in range(0, n, _ROWS_AT_ONCE):
         for t in range(n_tiles):
             _reduced_costs(rows, first_row, tiles[t], offsets[t], out, t * _LANES)
-        for q in range(min(_ROWS, n - first_row)):
+        for q in range(min(_ROWS_AT_ONCE, n - first_row)):
             lowest = np.inf
             for t in range(n_tiles):
                 tile_minima[t] = _min_of_lanes(out[q, t * _LANES : (t + 1) * _LANES], work)
@@ -517,7 +523,7 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, w
                 near_tiles[n_near] = t
                 n_near += 1
             u = norms[first_row + q] + lowest - temperature * _log(total / n_columns)
-            potentials[first_row + q] = u
+            minima[first_row + q] = u
             slope = high
             if u >= width:
                 slope = low

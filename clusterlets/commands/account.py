@@ -122,7 +122,7 @@ def scores(report: "FairnessReport") -> list[str]:
         f"cohesion    {report['cohesion']:.3f}{error}   (1 - mean distance in a cluster / largest distance)",
         f"overlap     {report['overlap']:.1%}   (rows in two or more clusters)",
         f"bounds      delta {report['delta_min']:.3f}, {counted(report['additive_violation'], 'row')} off   "
-        "(least delta: all shares lie between r (1 - delta) and r / (1 - delta), r in the table; rows off at delta = 0)",
+        "(least delta with all shares from r (1 - delta) to r / (1 - delta), for a share r of the table; rows off at delta 0)",
         f"costs       social {report['social_cost']:.4g}, k-median {report['kmedian_cost']:.4g}, "
         f"k-center {report['kcenter_cost']:.4g}   (by the distance to the cluster's mean)",
         _price(report),

@@ -59,14 +59,14 @@ class _Pair:
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
         if self.run is None:
-            return self._whole_file_differs(differences.PRESENT, differences.ABSENT)
+            return self._whole_file_difference(differences.PRESENT, differences.ABSENT)
         tolerance = max(tolerance, differences.tolerance_of(self.file))
         differing = differences.compare_tables(self.file, self.reference, self.run, tolerance)
         if tolerance or len(differing):
             return differing
-        return self._whole_file_differs("these bytes", "the same values in other bytes")
+        return self._whole_file_difference("these bytes", "the same values in other bytes")
 
-    def _whole_file_differs(self, reference: str, run: str) -> pd.DataFrame:
+    def _whole_file_difference(self, reference: str, run: str) -> pd.DataFrame:
         row = (self.file, differences.WHOLE, differences.WHOLE, reference, run, np.nan, np.nan)
         return pd.DataFrame([row], columns=differences.COLUMNS)
 

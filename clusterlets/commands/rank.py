@@ -51,15 +51,15 @@ def main(arguments: list[str]) -> int:
     if not (_CHECKOUT / "Snakefile").is_file():
         raise ClusterletsError("rank runs the workflow, which an installed package lacks: use it in a clone of the repository.")
     settings, tables, other_points = _read_reference(options.reference)
-    request = configuration(settings, options.method, options.tables)
-    config = check_configuration(request, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
+    user_config = configuration(settings, options.method, options.tables)
+    config = check_configuration(user_config, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
     ((name, grid),) = config["grids"].items()
     if not set(grid["names"]).isdisjoint(other_points["method"]):
         raise ClusterletsError(f"{options.reference} already has a method called {name}; rename yours.")
     _refuse_too_many_configurations(grid, settings["grids"])
 
     folder = Path(RESULTS) / "leaderboards" / name
-    write_json(folder / "config.json", request)
+    write_json(folder / "config.json", user_config)
     smallest_table = min(config["datasets"], key=lambda table: tables[table]["rows"])
     _try_first_cell(config, smallest_table, folder, options.cores)
     _run_workflow(f"{RESULTS}/runs.csv", folder, options.cores)

@@ -37,7 +37,7 @@ _FOLLOWS_OTHER_JOBS = _REASONS[r"Input files updated by another job: "]
 _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}( \S+)*")  # a fingerprint with its parts
 _TABLE_HASH = re.compile(r"[0-9a-f]{64}")  # the SHA-256 of a user's table
-_NO_VALUES = "<nothing exclusive>"  # printed for the side, before or now, whose values are all on the other side too
+_NO_VALUES = "<nothing exclusive>"  # printed in place of the old values if all of them are also new ones, or the reverse
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
 # Options of Snakemake that choose what to run. Others write, remove or print something else, even with --dry-run.
 _ALLOWED = (

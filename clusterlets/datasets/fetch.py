@@ -28,7 +28,7 @@ from clusterlets.errors import ClusterletsError
 class Answer(NamedTuple):
     """What a source served, and whether it is right.
 
-    ``source`` is ``bundled``, an address, or ``mirror`` and its location. ``is_right`` is None if nobody knows the right table.
+    ``source`` is ``bundled``, an address, or ``mirror`` and its location. ``is_right`` is None if the right table is unknown.
     ``verdict`` is the reason in words. ``files`` are the bytes served, by file name.
     """
 
@@ -170,7 +170,7 @@ def _without_password(text: str) -> str:
 
 
 def _judge(dataset: dict, files: dict[str, bytes]) -> tuple[bool | None, str]:
-    """Whether the files are right (None if nobody knows), and why. Raises SourceFailed if they are wrong."""
+    """Whether the files are right (None if the right table is unknown), and why. Raises SourceFailed if they are wrong."""
     if _receipt(dataset, files, {})["sha256_matches"]:
         return True, "serves the known bytes"
     with tempfile.TemporaryDirectory() as raw_dir:
@@ -183,7 +183,7 @@ def _judge(dataset: dict, files: dict[str, bytes]) -> tuple[bool | None, str]:
             raise SourceFailed(f"serves bytes other than the known ones, and {problem}") from None
     if dataset["strict"] and dataset["fingerprint"]:
         return True, "serves other bytes, but the known table"
-    return None, "serves other bytes, and no table is known"
+    return None, "serves other bytes, and the right table is unknown"
 
 
 def _receipt(dataset: dict, files: dict[str, bytes], origins: dict[str, str]) -> dict:

@@ -1,7 +1,7 @@
 """NBFI vehicle loans, Kaggle "Automobile loan default" (Train_Dataset.csv). The group is Default; 1 means not repaid.
 
-This module was written from a description of the file, without a copy. So if the numbers of rows or features
-differ from those in ``sources.yaml``, this is only a warning (``strict: false``).
+This module was written from a description of the file, without a copy of it. So numbers of rows or features
+that differ from those in ``sources.yaml`` only cause a warning (``strict: false``).
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Read strings as numbers. Unlike Python's ``float``, accept only infinity and decimals in the digits 0 to 9."""
+"""Read strings as numbers. Unlike Python's ``float``, accept only infinity and decimal numbers in ASCII digits."""
 
 import math
 import re

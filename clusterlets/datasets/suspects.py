@@ -28,10 +28,10 @@ def not_a_feature(name: str, values: np.ndarray) -> str | None:
     if _IDENTIFIER.search(name):
         return "an identifier, by its name"
     values = values[~np.isnan(values)]
-    distinct = len(np.unique(values))
-    if len(values) < _MIN_ROWS or distinct < MIN_DISTINCT * len(values) or (values != np.floor(values)).any():
+    n_distinct = len(np.unique(values))
+    if len(values) < _MIN_ROWS or n_distinct < MIN_DISTINCT * len(values) or (values != np.floor(values)).any():
         return None
-    if distinct < len(values):
+    if n_distinct < len(values):
         return "whole numbers that nearly all differ"
     return "consecutive numbers" if np.ptp(values) == len(values) - 1 else "whole numbers that all differ"
 

@@ -94,8 +94,8 @@ def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], columns: Sequ
         raise BadData("every row has a different group: the sensitive column looks like an identifier.")
     if len(set(names)) < len(names):
         raise BadData(f"two combinations of groups have the same name; values must not contain {_JOIN!r}.")
-    code = {values: index for index, values in enumerate(present)}
-    groups = np.fromiter((code[values] for values in combined), dtype=np.int64, count=len(combined))
+    code_by_values = {values: index for index, values in enumerate(present)}
+    groups = np.fromiter((code_by_values[values] for values in combined), dtype=np.int64, count=len(combined))
     return Table(X[is_complete], groups, feature_names, names)
 
 
@@ -120,9 +120,9 @@ def check(table: Table) -> None:
         raise BadData(f"{table.X.shape} features do not fit {len(table.groups)} groups and {len(table.feature_names)} names.")
     if len(table.X) == 0:
         raise BadData("no row is left.")
-    finite = np.isfinite(table.X)
-    if not finite.all():
-        row, column = np.argwhere(~finite)[0]
+    is_finite = np.isfinite(table.X)
+    if not is_finite.all():
+        row, column = np.argwhere(~is_finite)[0]
         raise BadData(f"row {row + 1}: column {table.feature_names[column]} is not a finite number.")
     absent = [name for name, count in zip(table.group_names, table.group_counts, strict=True) if count == 0]
     if absent:

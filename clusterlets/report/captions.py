@@ -66,7 +66,7 @@ RESULTS = {
         "methods": "Every method: its role, how many of its runs ended with each status, and means over those that are ok.",
         "at_given_fairness": "The highest cohesion of each method within limits on a configuration's mean deviation.",
         "statistics/statistics": "Do the methods differ by more than chance? Friedman's test for every ranking; "
-        "``statistics.md`` has all tests in sentences, and their assumptions.",
+        "``statistics.md`` has all tests in sentences, and says how to read them.",
         "statistics/blocks": "The value of every method in every block of each ranking.",
         "statistics/mean_ranks": "The mean rank of every method in each ranking; 1 is best.",
         "statistics/nemenyi": "Nemenyi's test for every pair of methods in each ranking.",

@@ -111,7 +111,7 @@ def render(results: Results, outputs: StepOutputs) -> str:
         numbers=[_number_row(cell) for cell in cells.to_dict("records")],
         reasons=[(title, remark, _count_reasons(cells, cell_verdict)) for title, remark, cell_verdict in _REASON_LISTS],
         figures=figures("report.html", outputs.images),
-        assumptions=statistics.ASSUMPTIONS,
+        how_to_read=statistics.HOW_TO_READ,
         with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _WITH_CONTROLS],
         rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _WITH_CONTROLS],
         at_limits=at_fairness.sentences(results.at_given_fairness),

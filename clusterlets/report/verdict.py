@@ -178,7 +178,7 @@ def _whether_methods_differ(results: Results) -> tuple[str, str]:
     if ranking.obstacle:
         return f"not tested. {ranking.obstacle}", ""
     return (
-        f"{paired.describe_pairs_apart(ranking)}.",
+        f"{paired.describe_differing_pairs(ranking)}.",
         f"Over {_dataset_text(len(ranking.complete), results.has_mixed_datasets)}, "
         f"Friedman's p {statistics.format_p(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",

@@ -340,7 +340,7 @@ def test_a_table_that_a_method_cannot_cluster_is_refused_with_the_reason():
     X = np.arange(2001.0)[:, None]
     with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, but antidote handles at most 2000"):
         NAMED["antidote"](2).fit(X, sensitive_features=np.arange(2001) % 2)
-    with pytest.raises(InvalidInput, match="a balance p/q with q up to 2 can be made. Take largest_q = 3 or more"):
+    with pytest.raises(InvalidInput, match="a balance p/q with q up to 2. Take largest_q = 3 or more"):
         TreeFairlets(2, largest_q=2).fit(X[:8], sensitive_features=[0, 0, 1, 1, 1, 1, 1, 1])
 
 

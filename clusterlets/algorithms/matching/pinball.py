@@ -35,7 +35,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     Notes
     -----
     O(N^2 d + hops * K * N^2) time and O(N^2 + N d) memory. At most 2 N hops are made, because more would change
-    nothing. A distance ties with the lowest one if it is at most 10^-12 of it larger; ties go to the lower index.
+    nothing. Distances tie if they differ by at most a fraction of 10^-12; ties go to the lower index.
     """
     distances = centroid_distances(clusterlets.centroids)
     return match_pinball(clusterlets, hops, scope, distances, summed_cost)
@@ -187,10 +187,10 @@ def match_greedy_balance(
 
 
 def match_greedy(n_clusterlets, hops, random_state, choose, first_level=lambda start: np.inf):
-    """Crisp clusters (C, N), grown_clusters one after the other until every clusterlet is used.
+    """Crisp clusters (C, N), grown one after the other until every clusterlet is used.
 
-    The level of a cluster is a cost that must not rise when a clusterlet joins. ``choose(cluster, unused)`` returns one of the
-    array ``unused`` with the level that the cluster would then have, or None if no clusterlet can join.
+    The level of a cluster is a cost that must not rise when a clusterlet joins. ``choose(cluster, unused)`` returns a
+    clusterlet from ``unused`` and the level of the cluster with it, or None if no clusterlet can join.
     ``first_level([start])`` is the level of a cluster that has only the clusterlet ``start``. At most ``hops`` join it.
     """
     unused = np.ones(n_clusterlets, dtype=bool)

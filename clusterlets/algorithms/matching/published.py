@@ -68,7 +68,7 @@ def match_greedy_distance(clusterlets: Clusterlets, hops: int, random_state: np.
 
     The unused clusterlets form two lists, one of the first group and one of all other groups. The centre of the cluster is put
     at the head of the list of the cluster's largest group. The published code finds the member of the second list that is
-    nearest to the first member of the first list. It then uses that member's index in the list of all unused clusterlets.
+    nearest to the first member of the first list. But it takes the clusterlet at that index of the list of all unused ones.
     Here, if one of the two lists is empty, the first unused clusterlet is chosen, at an infinite distance.
     """
     group, centroids = clusterlets.group, clusterlets.centroids

@@ -112,7 +112,7 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
     """
     ranking = _get_ranking(numbers, "matchers")
     n_pairs = len(ranking.pairs)
-    n_apart, by_test = paired.count_pairs_apart(ranking)
+    n_apart, by_test = paired.count_differing_pairs(ranking)
     statistic = f"{n_apart} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
     if n_apart <= in_part * n_pairs:
         _check_power(len(ranking.complete), n_pairs, statistic)

@@ -161,7 +161,7 @@ def test_outer_rounds_that_do_not_settle_still_give_labels_and_a_warning():
 def test_inner_rounds_that_do_not_settle_still_give_labels_and_a_warning(monkeypatch):
     monkeypatch.setattr(module, "_MAX_INNER", 3)
     result = vfc(*random_table(), 3, np.random.default_rng(0), 1)
-    assert "shares did not settle within 3 steps" in result.warning and len(np.unique(result.labels)) == 3
+    assert "did not settle within 3 inner rounds" in result.warning and len(np.unique(result.labels)) == 3
 
 
 def test_a_rising_objective_still_gives_labels_and_a_warning(monkeypatch):
