@@ -113,9 +113,9 @@ def headline(assessed: pd.DataFrame) -> str:
     counts = by_verdict(assessed).loc[reported.TABLES[0]]
     by_text, by_code = (counts[name] for name in ("text", "code"))
     return (
-        f"Of the {by_code.sum()} numbers of table 1, the published code reproduces {by_code[verdict.REPRODUCED]}, and "
-        f"{by_code[verdict.DIFFERS]} differ; the text reproduces {by_text[verdict.REPRODUCED]}, and "
-        f"{by_text[verdict.DIFFERS]} differ."
+        f"Of the {by_code.sum()} numbers of table 1, the published code reproduces {by_code[verdict.REPRODUCED]} "
+        f"({by_code[verdict.DIFFERS]} differ), and the method as the text describes it {by_text[verdict.REPRODUCED]} "
+        f"({by_text[verdict.DIFFERS]} differ)."
     )
 
 
