@@ -42,7 +42,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        BEFORE_PAGES,
+        RESULTS_EXCEPT_PAGES,
         PAGES,
         ACCOUNTS,
         FIGURES["accounts"],

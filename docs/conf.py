@@ -67,11 +67,11 @@ def escape_marks(app, what, name, obj, options, lines):
 
 def write_fronts(app, exception):
     """Write fronts.html, the page with the fronts of the run committed in reference/field. Other pages link to it."""
-    from clusterlets.grid.runs_frame import read_lines  # imported late: only an HTML build needs these
+    from clusterlets.grid.runs_frame import read_results_table  # imported late: only an HTML build needs these
     from clusterlets.report import fronts_page
 
     if exception is None and app.builder.name == "html":
-        page = fronts_page.render(read_lines(FIELD_POINTS), leaderboard_address="field.html")
+        page = fronts_page.render(read_results_table(FIELD_POINTS), leaderboard_address="field.html")
         Path(app.outdir, "fronts.html").write_text(page, encoding="utf-8")
 
 

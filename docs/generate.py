@@ -15,7 +15,7 @@ from typing import Any
 
 from clusterlets import estimators, methods, tuning
 from clusterlets.estimators import plots
-from clusterlets.grid.runs_frame import read_lines
+from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.grid.runs_table import TABLE
 from clusterlets.metrics.score import Score
 from clusterlets.paper import as_published, controls
@@ -138,17 +138,17 @@ PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 def published_headline() -> str:
     """The README's line on how much of table 1 the paper's text and the authors' published code reproduce."""
-    return f"- {as_published.headline(read_lines(PUBLISHED))}"
+    return f"- {as_published.headline(read_results_table(PUBLISHED))}"
 
 
 def published_findings() -> str:
     """The section of docs/reproduction.md on what only the authors' published code reproduces."""
-    return as_published.body(read_lines(PUBLISHED))
+    return as_published.body(read_results_table(PUBLISHED))
 
 
 def verdict_by_table() -> str:
     """The README's table of verdicts: percentages for the paper, for a perfect copy of it, and for wrong copies."""
-    rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
+    rows = read_results_table(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
     verdict_rows = []
     for name, table_rows in rows.groupby("table", sort=False):
         paper, perfect = (table_rows[table_rows["source"] == source] for source in (controls.PAPER, controls.PERFECT))

@@ -37,7 +37,7 @@ class Account:
 
     def __str__(self) -> str:
         clusters = self.report.composition.clusters
-        profile_lines = [f"{cluster:>7}  {self.profiles.sentence(index)}" for index, cluster in enumerate(clusters)]
+        profile_lines = [f"{cluster:>7}  {self.profiles.describe(index)}" for index, cluster in enumerate(clusters)]
         return "\n".join(
             [
                 self.table,

@@ -126,7 +126,7 @@ def _page(options: argparse.Namespace, command: str, summary: Account, data: Own
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
-            sentence=summary.profiles.sentence(index),
+            description=summary.profiles.describe(index),
             typical_rows=f"{', '.join(map(str, ids[typical[index]]))} ({id_meaning})",
             picture=as_bytes(draw_profile(summary.profiles, index), ".png"),
         )

@@ -19,7 +19,7 @@ from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import cells
 from clusterlets.grid.configuration import CONFIGURATION, check_configuration
 from clusterlets.grid.paths import prepared_path
-from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
+from clusterlets.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.grid.runs_table import read_cell
 from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.provenance import manifest
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
 
     runs, grids = read_runs(f"{RESULTS}/runs.csv"), config["grids"]
     write_csv(folder / _POINTS, leaderboard.points(runs, leaderboard.kinds_of(grids), leaderboard.starts_of(grids)))
-    standings = standings_with(other_points, read_lines(folder / _POINTS), grid["names"][0])
+    standings = standings_with(other_points, read_results_table(folder / _POINTS), grid["names"][0])
     for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
         write_csv(folder / file, frame)
     if len(config["datasets"]) < len(settings["datasets"]):
@@ -108,7 +108,7 @@ def _read_reference(folder: Path) -> tuple[dict, dict[str, dict], pd.DataFrame]:
     """The settings of a finished run, the entries of its tables in the manifest, and its leaderboard points."""
     if not (folder / _POINTS).is_file():
         raise ClusterletsError(f"There is no {folder / _POINTS} to compare with; name the folder of a finished `make field`.")
-    content, points = manifest.read(folder / manifest.NAME), read_lines(folder / _POINTS)
+    content, points = manifest.read(folder / manifest.NAME), read_results_table(folder / _POINTS)
     if list(points.columns) != POINTS:
         raise ClusterletsError(f"{folder} is from a version whose leaderboard had other rules; run `make field` again.")
     return content["settings"], content["datasets"], points
@@ -204,6 +204,7 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
         return
     yield f"\n{method}:\n{pd.DataFrame(rows).to_string(index=False)}"
+    yield "(blocks: a block is a table and a k; the first number counts the blocks in which all scoring runs keep the limit)"
     if (standings.overall.loc[standings.overall["method"] == method, "price"].round(2) < 1).any():
         yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))

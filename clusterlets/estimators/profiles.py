@@ -57,7 +57,7 @@ class Profiles:
         differences = self.means - self.table_means
         return np.divide(differences, self.table_spreads, out=np.zeros_like(differences), where=self.table_spreads > 0)
 
-    def sentence(self, cluster: int) -> str:
+    def describe(self, cluster: int) -> str:
         """The features that stand out most in a cluster, by its index: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
         differences = np.abs(self.differences[cluster])
         features = np.argsort(-differences, kind="stable")[:_N_SHOWN]

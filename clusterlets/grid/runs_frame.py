@@ -26,15 +26,15 @@ def read_runs(path: str | os.PathLike) -> pd.DataFrame:
     return runs.astype(dict.fromkeys(NUMBER_COLUMNS, float))
 
 
-def read_lines(path: str | os.PathLike) -> pd.DataFrame:
+def read_results_table(path: str | os.PathLike) -> pd.DataFrame:
     """Read a table other than the runs. Names stay text even if they look like numbers."""
     text_columns = dict.fromkeys(("dataset", "method", "matcher", "group"), object)
     return pd.read_csv(path, dtype=text_columns, float_precision="round_trip", **_ONLY_EMPTY_IS_MISSING)
 
 
-def read_lines_if_any(path: str | os.PathLike) -> pd.DataFrame:
-    """Read a table as :func:`read_lines` does, or return one without rows if the file is missing or empty."""
-    return read_lines(path) if os.path.isfile(path) and os.path.getsize(path) else pd.DataFrame()
+def read_results_table_if_any(path: str | os.PathLike) -> pd.DataFrame:
+    """Read a table as :func:`read_results_table` does, or return one without rows if the file is missing or empty."""
+    return read_results_table(path) if os.path.isfile(path) and os.path.getsize(path) else pd.DataFrame()
 
 
 def write_csv(path: str | os.PathLike, frame: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from clusterlets.analysis import at_fairness, bayes, held_out, overview, paired, selection, statistics
-from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
+from clusterlets.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.paper import claims, comparison, controls, reported, tables, verdict
 from clusterlets.storage import write_text
 
@@ -56,11 +56,11 @@ class Results:
             runs,
             settings,
             tables.read(folder / "tables", runs),
-            statistics.from_tables(*(read_lines(folder / f"statistics/{name}.csv") for name in statistics.TABLES)),
+            statistics.from_tables(*(read_results_table(folder / f"statistics/{name}.csv") for name in statistics.TABLES)),
             comparison.read(folder / "comparison.csv"),
-            read_lines(folder / "comparison_controls.csv"),
-            read_lines(folder / "claims.csv"),
-            read_lines(folder / "at_given_fairness.csv"),
+            read_results_table(folder / "comparison_controls.csv"),
+            read_results_table(folder / "claims.csv"),
+            read_results_table(folder / "at_given_fairness.csv"),
         )
 
     def write(self, folder: Path) -> None:

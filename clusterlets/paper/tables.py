@@ -13,7 +13,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.descriptive import COEFFICIENTS, correlation, std
-from clusterlets.grid.runs_frame import read_lines
+from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.paper import reported
 from clusterlets.text import counted, decimal
 
@@ -250,7 +250,7 @@ def read(folder: Path, runs: pd.DataFrame) -> dict[str, Table]:
     """Read the tables from the CSV files in a folder; ``runs`` are the runs that they were computed from."""
     note = _note(selection.seeds_of_paper(runs))
     return {
-        name: Table(name, caption, columns, read_lines(folder / f"{name}.csv"), note)
+        name: Table(name, caption, columns, read_results_table(folder / f"{name}.csv"), note)
         for name, caption, columns, _ in _SPECIFICATIONS
     }
 

@@ -18,7 +18,7 @@ class Profile:
     """A cluster: a sentence on the features that stand out, the ids of typical rows, and a PNG of its features."""
 
     name: str
-    sentence: str
+    description: str
     typical_rows: str
     picture: bytes
 

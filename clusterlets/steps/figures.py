@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.grid.runs_frame import read_lines, read_runs
+from clusterlets.grid.runs_frame import read_results_table, read_runs
 from clusterlets.report.drawing.style import save
 from clusterlets.report.figures import by_module
 
@@ -23,4 +23,4 @@ def plot(module: str, results: str) -> None:
 
 
 def _read_table(path: Path) -> pd.DataFrame:
-    return read_runs(path) if path.name == "runs.csv" else read_lines(path)
+    return read_runs(path) if path.name == "runs.csv" else read_results_table(path)

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from clusterlets.grid.runs_frame import read_lines, read_lines_if_any
+from clusterlets.grid.runs_frame import read_results_table, read_results_table_if_any
 from clusterlets.report import fronts_page, leaderboard_page, standings
 from clusterlets.report.figures import images_of
 from clusterlets.steps import Input, Output
@@ -34,9 +34,9 @@ def write_leaderboard(
     fronts: price against deviation in every block (.html)
     """
     settings, results_folder = json.loads(config), Path(results)
-    leaderboard = standings.Standings(*map(read_lines, (board, overall, pairs)))
-    costs = read_lines_if_any(results_folder / "accounts" / "leaderboard_costs.csv")
+    leaderboard = standings.Standings(*map(read_results_table, (board, overall, pairs)))
+    costs = read_results_table_if_any(results_folder / "accounts" / "leaderboard_costs.csv")
     images = images_of("leaderboard.html", results_folder)
     write_text(output, leaderboard_page.render(leaderboard, settings, configfile, images, costs))
     write_text(summary, standings.to_markdown(leaderboard, configfile, settings))
-    write_text(fronts, fronts_page.render(read_lines(points)))
+    write_text(fronts, fronts_page.render(read_results_table(points)))

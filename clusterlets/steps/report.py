@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from clusterlets.grid.runs_frame import read_lines_if_any
+from clusterlets.grid.runs_frame import read_results_table_if_any
 from clusterlets.paper.results import Results
 from clusterlets.report import page, verdict
 from clusterlets.report.figures import images_of
@@ -22,17 +22,17 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
     """
     folder, accounts = Path(results), Path(results, "accounts")
     all_results = Results.read(folder, json.loads(config))
-    board_tables = [read_lines_if_any(folder / name) for name in FILES]
+    board_tables = [read_results_table_if_any(folder / name) for name in FILES]
     outputs = page.StepOutputs(
         images=images_of("report.html", folder),
         standings=Standings(*board_tables) if len(board_tables[0]) else Standings.none(),
-        datasets=read_lines_if_any(folder / "datasets.csv"),
-        sensitivity=read_lines_if_any(folder / "sensitivity.csv"),
-        published=read_lines_if_any(folder / "as_published.csv"),
-        statistics={name: read_lines_if_any(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
-        methods=read_lines_if_any(folder / "methods.csv"),
-        fits=read_lines_if_any(accounts / "fits.csv"),
-        steps=read_lines_if_any(accounts / "steps.csv"),
+        datasets=read_results_table_if_any(folder / "datasets.csv"),
+        sensitivity=read_results_table_if_any(folder / "sensitivity.csv"),
+        published=read_results_table_if_any(folder / "as_published.csv"),
+        statistics={name: read_results_table_if_any(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
+        methods=read_results_table_if_any(folder / "methods.csv"),
+        fits=read_results_table_if_any(accounts / "fits.csv"),
+        steps=read_results_table_if_any(accounts / "steps.csv"),
         provenance=load_json(provenance_file) if (provenance_file := accounts / "provenance.json").is_file() else {},
     )
     write_text(output, page.render(all_results, outputs))

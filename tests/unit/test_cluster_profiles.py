@@ -41,13 +41,13 @@ def test_a_sentence_describes_the_features_that_stand_out_in_their_own_units():
     profiles = Profiles.of(X.to_numpy(), memberships, list(X))
     ages, members = X["age"], X["age"][LABELS == 5]
     expected = f"age {members.mean():.4g} +- {members.std(ddof=0):.3g} (table {ages.mean():.4g} +- "
-    assert profiles.sentence(1).startswith(expected)
+    assert profiles.describe(1).startswith(expected)
 
 
 def test_a_constant_feature_does_not_stand_out():
     profiles = Profiles.of(np.ones((60, 1)), as_memberships(LABELS)[0])
     assert not profiles.differences.any()
-    assert profiles.sentence(0) == "no feature stands out"
+    assert profiles.describe(0) == "no feature stands out"
 
 
 def test_typical_rows_are_the_three_nearest_to_the_mean():

@@ -29,7 +29,7 @@ COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparis
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
 # All results except the pages, which also need the accounts.
-BEFORE_PAGES = [
+RESULTS_EXCEPT_PAGES = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256"]),
     METHODS_TABLE,
     *LEADERBOARDS,
@@ -152,7 +152,7 @@ for module, declarations in figures.by_module().items():
 
 rule account:
     input:
-        BEFORE_PAGES,
+        RESULTS_EXCEPT_PAGES,
     output:
         [captioned(path) for path in ACCOUNTS],
     log:
@@ -228,7 +228,7 @@ rule write_leaderboard:
 
 rule write_manifest:
     input:
-        BEFORE_PAGES,
+        RESULTS_EXCEPT_PAGES,
         PAGES,
     output:
         output=captioned(MANIFEST),

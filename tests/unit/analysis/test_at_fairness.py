@@ -6,7 +6,7 @@ import pytest
 from synthetic_runs import some_runs, synthetic_runs
 
 from clusterlets.analysis import at_fairness, selection
-from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.grid.runs_frame import read_results_table, write_csv
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_the_sentences_agree_with_the_table(runs, tmp_path):
         assert (f"{method} on {method_rows['best'].sum()}" in sentence) == bool(method_rows["best"].any())
     assert all(text in at_fairness.to_markdown(table) for text in sentences)
     write_csv(tmp_path / "table.csv", table)
-    assert at_fairness.to_markdown(read_lines(tmp_path / "table.csv")) == at_fairness.to_markdown(table)
+    assert at_fairness.to_markdown(read_results_table(tmp_path / "table.csv")) == at_fairness.to_markdown(table)
 
 
 def test_without_runs_there_are_no_sentences(runs):

@@ -13,7 +13,7 @@ import pytest
 
 from clusterlets.analysis import leaderboard
 from clusterlets.analysis.leaderboard import CLUSTERLETS, CONTROL, KEEPS, MISSES, NO_RESULT, NOT_CHOSEN
-from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.grid.runs_frame import read_results_table, write_csv
 from clusterlets.grid.runs_table import COLUMNS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -201,7 +201,7 @@ def test_the_script_in_the_docs_recomputes_the_summary_from_the_points(random_po
     write_csv(tmp_path / "leaderboard_points.csv", random_points)
     command = [sys.executable, DOCS / "recompute_leaderboard.py"]
     printed = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, check=True).stdout.splitlines()
-    board = leaderboard.leaderboard(read_lines(tmp_path / "leaderboard_points.csv"))
+    board = leaderboard.leaderboard(read_results_table(tmp_path / "leaderboard_points.csv"))
     expected = leaderboard.overall(board).query("kind == 'method'").to_dict("records")
     for line, row in zip(printed, expected, strict=True):
         limit, place, method, *numbers = line.split()

@@ -9,7 +9,7 @@ from scipy.stats import rankdata, studentized_range
 from synthetic_runs import PAPER_WITHOUT_NBFI, some_runs, synthetic_runs
 
 from clusterlets.analysis import bayes, paired, selection, statistics
-from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.grid.runs_frame import read_results_table, write_csv
 from clusterlets.paper import reported
 
 
@@ -264,7 +264,7 @@ def test_rankings_are_restored_from_their_tables(runs, tmp_path):
     rankings = statistics.rank_all(runs)
     for name, frame in statistics.to_tables(rankings).items():
         write_csv(tmp_path / f"{name}.csv", frame)
-    restored_rankings = statistics.from_tables(*(read_lines(tmp_path / f"{name}.csv") for name in statistics.TABLES))
+    restored_rankings = statistics.from_tables(*(read_results_table(tmp_path / f"{name}.csv") for name in statistics.TABLES))
     assert [statistics.describe(ranking) for ranking in restored_rankings] == [
         statistics.describe(ranking) for ranking in rankings
     ]

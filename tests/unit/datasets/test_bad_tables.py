@@ -24,7 +24,7 @@ from clusterlets.datasets.suspects import not_a_feature
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC
-from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.grid.runs_frame import read_results_table, write_csv
 from clusterlets.steps.user_table import prepare_user_table
 from clusterlets.storage import hash_of_file, load_arrays, load_json
 
@@ -261,7 +261,7 @@ def test_groups_that_look_like_spreadsheet_formulas_are_mentioned_and_kept(read,
     write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
     with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
         assert [line["group"] for line in csv.DictReader(file)] == names
-    assert read_lines(tmp_path / "lines.csv")["group"].tolist() == names
+    assert read_results_table(tmp_path / "lines.csv")["group"].tolist() == names
 
 
 def test_many_names_of_groups_with_odd_characters_are_kept(read):

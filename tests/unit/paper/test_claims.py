@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from synthetic_runs import PAPER_WITHOUT_NBFI, assessed_claims, numbers_of, synthetic_runs
 
-from clusterlets.grid.runs_frame import read_lines
+from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.paper import claims, reported
 from clusterlets.paper.claims import on_runs, on_tables
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, Scale, grade
@@ -102,7 +102,7 @@ def test_the_page_of_claims_shows_every_claim_with_both_verdicts(assessment):
 
 
 def test_the_verdicts_on_the_papers_numbers_equal_the_committed_ones(findings_on_paper):
-    committed = read_lines(REFERENCE / "claims.csv").set_index("claim")[["verdict_paper", "statistic_paper"]]
+    committed = read_results_table(REFERENCE / "claims.csv").set_index("claim")[["verdict_paper", "statistic_paper"]]
     assert {name: tuple(row) for name, row in committed.iterrows()} == {
         name: (finding.verdict, finding.statistic) for name, finding in findings_on_paper.items()
     }

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from clusterlets.analysis import leaderboard
-from clusterlets.grid.runs_frame import read_lines
+from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.report.standings import FILES, Standings, to_markdown
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,7 +20,7 @@ needs_committed_field = pytest.mark.skipif(
 
 @needs_committed_field
 def test_the_page_follows_from_the_committed_tables():
-    *tables, _ = map(read_lines, TABLES)
+    *tables, _ = map(read_results_table, TABLES)
     settings = {"results": "results/field", "scaling": "standard"}
     assert PAGE.read_text(encoding="utf-8") == to_markdown(Standings(*tables), "workflow/configs/field.yaml", settings)
 
@@ -31,7 +31,7 @@ def without_missing_values(table):
 
 @needs_committed_field
 def test_the_committed_tables_follow_from_the_committed_points():
-    *tables, points = map(read_lines, TABLES)
+    *tables, points = map(read_results_table, TABLES)
     board = leaderboard.leaderboard(points)
     for table, recomputed in zip(tables, (board, leaderboard.overall(board), leaderboard.pairs(board)), strict=True):
         pd.testing.assert_frame_equal(

@@ -19,7 +19,7 @@ from synthetic_runs import compared_runs, synthetic_clusterings, synthetic_runs
 from clusterlets.analysis import clusterings, selection, statistics
 from clusterlets.analysis.leaderboard import is_on_front
 from clusterlets.datasets import names
-from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
+from clusterlets.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.paper import reported, tables
 from clusterlets.paper.comparison import counted
 from clusterlets.paper.prediction import closeness_limit
@@ -318,7 +318,7 @@ def test_figures_can_be_drawn_from_sparse_runs(runs, case, tmp_path):
     for name, table in synthetic_clusterings(sparse).items():
         write_csv(tmp_path / f"{name}.csv", table)
         module = {"composition": composition, "projection": projection}[name]
-        figures[name] = module.draw(sparse, read_lines(tmp_path / f"{name}.csv"))
+        figures[name] = module.draw(sparse, read_results_table(tmp_path / f"{name}.csv"))
     for name, figure in figures.items():
         assert figure.get_figwidth() <= WIDTH + 0.01
         if sparse.empty:
@@ -362,7 +362,7 @@ def test_a_pdf_stores_only_the_pixels_that_its_panels_show(runs, monkeypatch, tm
 def test_names_that_look_like_numbers_or_missing_values_stay_names(tmp_path, runs):
     table = synthetic_clusterings(runs)["composition"].replace({"group": {"no": "NA", "yes": "01"}})
     write_csv(tmp_path / "composition.csv", table)
-    reread = read_lines(tmp_path / "composition.csv")
+    reread = read_results_table(tmp_path / "composition.csv")
     assert set(reread["group"]) == {"NA", "01"} and reread["omega"].dtype == float
     assert reread["matcher"].isna().sum() == (table["method"] != "Clusterlets").sum() > 0
     write_csv(tmp_path / "runs.csv", runs.replace({"dataset": dict(zip(DATASETS, ("null", "nan")))}))

@@ -12,7 +12,7 @@ from built_results import SETTINGS
 from synthetic_runs import synthetic_runs
 
 from clusterlets.analysis import leaderboard
-from clusterlets.grid.runs_frame import read_lines
+from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.report import fronts_page, standings
 
 
@@ -64,7 +64,7 @@ def held_out_rows(points_file):
 
 
 def test_the_embedded_points_equal_those_of_the_file(points_file):
-    embedded = embedded_points(embedded_data(fronts_page.render(read_lines(points_file))))
+    embedded = embedded_points(embedded_data(fronts_page.render(read_results_table(points_file))))
     expected = held_out_rows(points_file)
     assert len(expected) > 20
     assert embedded.keys() == expected.keys()
@@ -80,14 +80,14 @@ def test_the_embedded_points_equal_those_of_the_file(points_file):
 
 
 def test_a_point_is_exact_if_every_run_has_a_result_with_k_clusters(points_file):
-    points = embedded_points(embedded_data(fronts_page.render(read_lines(points_file))))
+    points = embedded_points(embedded_data(fronts_page.render(read_results_table(points_file))))
     assert points["pima", 2, "k-means", ""]["exact"]
     assert not points["pima", 10, "FRAC (fair)", ""]["exact"]
     assert not points["pima", 2, "FRAC (fair)", ""]["exact"]
 
 
 def test_a_point_is_exact_and_within_a_limit_if_and_only_if_the_leaderboard_says_so(points_file):
-    points = read_lines(points_file)
+    points = read_results_table(points_file)
     configurations = leaderboard.configurations(points).set_index(["dataset", "k", "method", "parameters"])
     for row in leaderboard.leaderboard(points).dropna(subset="parameters").to_dict("records"):
         point = configurations.loc[row["dataset"], row["k"], row["method"], row["parameters"]]
@@ -96,14 +96,14 @@ def test_a_point_is_exact_and_within_a_limit_if_and_only_if_the_leaderboard_says
 
 
 def test_limits_that_are_proved_infeasible_are_listed_with_their_block(points_file):
-    data = embedded_data(fronts_page.render(read_lines(points_file)))
+    data = embedded_data(fronts_page.render(read_results_table(points_file)))
     # The proof for 0.02 covers the stricter limit of 0.01 too.
     assert [block["infeasible"] for block in data["blocks"]] == [[0.01, 0.02], [], [], []]
 
 
 def test_markup_in_a_users_name_for_a_dataset_is_escaped(points_file):
     name = "</script><b>&"
-    points = read_lines(points_file).replace({"dataset": {"pima": name}})
+    points = read_results_table(points_file).replace({"dataset": {"pima": name}})
     page = fronts_page.render(points)
     assert embedded_data(page)["blocks"][0]["table"] == name
     assert "<b>&" not in page

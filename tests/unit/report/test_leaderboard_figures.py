@@ -11,7 +11,7 @@ from synthetic_runs import synthetic_runs
 from clusterlets.analysis import leaderboard
 from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.grid.runs_frame import read_results_table, write_csv
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, save
 from clusterlets.report.figures import (
     cost_at_limit,
@@ -187,7 +187,7 @@ def test_figures_can_be_drawn_from_sparse_runs_read_back_from_files(runs, case, 
     board = leaderboard.leaderboard(points)
     for name, frame in (("points", points), ("board", board), ("overall", leaderboard.overall(board))):
         write_csv(tmp_path / f"{name}.csv", frame)
-    points, board, overall = (read_lines(tmp_path / f"{name}.csv") for name in ("points", "board", "overall"))
+    points, board, overall = (read_results_table(tmp_path / f"{name}.csv") for name in ("points", "board", "overall"))
     figures = (
         (price_against_unfairness, (sparse, points), points.loc[points["status"] == "ok", "price"].isna().all()),
         (cost_at_limit, (sparse, board), not (board["outcome"] == leaderboard.KEEPS).any()),

@@ -10,7 +10,7 @@ from synthetic_runs import synthetic_runs
 
 from clusterlets.analysis import leaderboard
 from clusterlets.grid.cells import cells
-from clusterlets.grid.runs_frame import read_lines
+from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import leaderboard_page, standings
 from clusterlets.report.figures import declarations_on
@@ -19,7 +19,7 @@ from clusterlets.steps.leaderboard import write_leaderboard
 
 
 def standings_in(folder):
-    return Standings(*(read_lines(folder / name) for name in FILES))
+    return Standings(*(read_results_table(folder / name) for name in FILES))
 
 
 def standings_of(runs):
