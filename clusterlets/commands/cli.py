@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from clusterlets.datasets.numerals import number
+from clusterlets.datasets.numerals import parse_number
 from clusterlets.errors import ClusterletsError
 from clusterlets.storage import check_writable, write_text
 
@@ -60,7 +60,7 @@ def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[
     """Return the type of an option that takes numbers for which ``accepts`` is true. ``allowed`` describes them in errors."""
 
     def parse(text: str) -> float:
-        value = number(text)
+        value = parse_number(text)
         if not accepts(value):
             raise argparse.ArgumentTypeError(f"{text[:60]!r} is not {allowed}")
         return value

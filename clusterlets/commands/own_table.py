@@ -10,7 +10,7 @@ import pandas as pd
 
 from clusterlets.commands import cli
 from clusterlets.datasets import user_table
-from clusterlets.datasets.suspects import MAX_GROUPS, not_a_feature, unlike_scales
+from clusterlets.datasets.suspects import MAX_GROUPS, reason_not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
 from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.text import first_of
@@ -91,7 +91,7 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
         raise ClusterletsError(f"--id {options.id} is also a sensitive column or a feature; leave one out.")
 
     def reason_to_skip(name: str, values: np.ndarray) -> str | None:
-        return "named by --id" if name == options.id else not_a_feature(name, values)
+        return "named by --id" if name == options.id else reason_not_a_feature(name, values)
 
     table, notes, rows = user_table.read(
         options.table,

@@ -94,7 +94,7 @@ def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     values_by_column = []
     for column in columns:
         cells = frame[column].to_numpy()
-        values = numerals.numbers(cells) if cells.dtype == object else cells.astype(np.float64)
+        values = numerals.parse_numbers(cells) if cells.dtype == object else cells.astype(np.float64)
         if not np.isfinite(values).all():
             first = int(np.argmin(np.isfinite(values)))
             raise BadData(f"{frame.index[first]}: column {column} holds {cells[first]!r}, which is not a finite number.")

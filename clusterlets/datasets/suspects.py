@@ -18,7 +18,7 @@ LARGEST_RATIO = 100.0
 MAX_GROUPS = 20
 
 
-def not_a_feature(name: str, values: np.ndarray) -> str | None:
+def reason_not_a_feature(name: str, values: np.ndarray) -> str | None:
     """Why a numeric column (n,) is probably not a feature; None if it may be one. NaN does not count. O(n log n).
 
     Postcodes are found by their name. Identifiers are found by their name, or as whole numbers that nearly all differ.

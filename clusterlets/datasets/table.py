@@ -110,7 +110,7 @@ def columns_of_names(group_names: Sequence[str]) -> list[tuple[str, ...]]:
 
 def sort_key(value: str) -> tuple[bool, float, str]:
     """Sort key that puts numbers, by size, before other strings."""
-    number = numerals.number(value)
+    number = numerals.parse_number(value)
     return (True, 0.0, value) if math.isnan(number) else (False, number, value)
 
 

@@ -329,7 +329,7 @@ class _Column:
         self.first_unusable_cell: tuple[int, str] | None = None
 
     def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
-        values = numerals.numbers(cells)
+        values = numerals.parse_numbers(cells)
         irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN or too large
         self.kind_counts["number"] += len(cells) - len(irregular)
         for index in irregular:
@@ -436,13 +436,13 @@ def _remedy(cell: str) -> str | None:
 
 
 def _explain_cell(cell: str) -> str:
-    remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
+    remedy = _remedy(cell) if np.isnan(numerals.parse_number(cell)) else None
     return remedy or f"which is not a finite number below {LARGEST:g}"
 
 
 def _check_sensitive(where: str, cells: Sequence[str]) -> None:
     """Raise BadData if a sensitive column has only numbers that cannot be groups. Marks of missing values are ignored."""
-    values = numerals.numbers([cell for cell in cells if cell.lower() not in _MISSING_MARKS])
+    values = numerals.parse_numbers([cell for cell in cells if cell.lower() not in _MISSING_MARKS])
     if not np.isnan(values).any():
         try:
             check_groups(values)
@@ -458,7 +458,7 @@ def _remarks_on_table(table: Table, sensitive_values: dict[str, list[str]], text
         remarks.append(
             f"sensitive values that count as groups, though they may stand for missing values: {', '.join(missing_marks)}"
         )
-    formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.number(name))]
+    formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.parse_number(name))]
     if formulas:
         remarks.append(
             f"names of groups that a spreadsheet would read as formulas, also in CSV files of results: {', '.join(formulas)}"

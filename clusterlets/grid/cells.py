@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from clusterlets.datasets.numerals import number
+from clusterlets.datasets.numerals import parse_number
 from clusterlets.errors import ClusterletsError
 from clusterlets.parameters import canonical_value
 
@@ -177,7 +177,7 @@ def parse_unquoted(text: str) -> Value:
             raise ClusterletsError(f"{text[:60]}...: a whole number may have at most {_MAX_DIGITS} digits.")
         return int(text)
     if not _DECIMAL.fullmatch(text):
-        if _DIFFERENT_IN_YAML.fullmatch(text) or not math.isnan(number(text)):
+        if _DIFFERENT_IN_YAML.fullmatch(text) or not math.isnan(parse_number(text)):
             raise ClusterletsError(f"{text[:60]} can be misread; {_SPELLING_ADVICE}.")
         return text
     value = float(text)

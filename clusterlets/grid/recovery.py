@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from clusterlets.datasets.numerals import number
+from clusterlets.datasets.numerals import parse_number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import Cell, Value, cells, parse_parameters, seed_blocks, seeds_of
@@ -86,7 +86,7 @@ class Clusters:
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         expected = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
         # What is not a number becomes NaN, which differs from every value.
-        row_values = {name: number(str(row.get(name, ""))) for name in expected}
+        row_values = {name: parse_number(str(row.get(name, ""))) for name in expected}
         if not all(isclose(row_values[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in expected.items()):
             raise ClusterletsError(
                 f"The recovered clusters are not those that were scored in {results_file}: it was made with another base_seed, "

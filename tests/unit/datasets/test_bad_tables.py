@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterlets.datasets import numerals, user_table
-from clusterlets.datasets.suspects import not_a_feature
+from clusterlets.datasets.suspects import reason_not_a_feature
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC
@@ -209,7 +209,7 @@ def test_only_decimal_numerals_are_numbers(text):
     """The underscore in the last call makes ``numbers`` convert each string by itself, without NumPy."""
     is_numeral = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf", text.strip())
     expected = float(text) if is_numeral else np.nan
-    for value in (numerals.number(text), numerals.numbers([text])[0], numerals.numbers(["1_0", text])[1]):
+    for value in (numerals.parse_number(text), numerals.parse_numbers([text])[0], numerals.parse_numbers(["1_0", text])[1]):
         assert np.array_equal(value, expected, equal_nan=True)
 
 
@@ -442,7 +442,7 @@ def test_rows_that_lack_a_feature_are_left_out_on_request(tmp_path):
 def test_identifiers_and_postcodes_are_left_out_on_request_and_mentioned(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text(MESSY)
-    settings = {"drop_missing": True, "reason_to_skip": not_a_feature}
+    settings = {"drop_missing": True, "reason_to_skip": reason_not_a_feature}
     table, remarks, _ = user_table.read(path, ["city"], **settings)
     assert table.feature_names == ("age", "pay")
     reasons = "zip (a postcode, by its name), member (whole numbers that all differ)"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clusterlets.datasets.suspects import not_a_feature, unlike_scales
+from clusterlets.datasets.suspects import reason_not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table
 
 
@@ -17,30 +17,30 @@ REPEATED = np.array([1.0, 1, 2, 2])  # values that are not suspect
 
 @pytest.mark.parametrize("name", ["id", "ID", "person_id", "id-number", "personId", "personID", "index", "uuid"])
 def test_names_of_identifiers_are_recognised(name):
-    assert not_a_feature(name, REPEATED) == "an identifier, by its name"
+    assert reason_not_a_feature(name, REPEATED) == "an identifier, by its name"
 
 
 @pytest.mark.parametrize("name", ["zip", "ZIP", "zip_code", "home_zip", "Postcode", "postal_code", "PLZ"])
 def test_names_of_postcodes_are_recognised(name):
-    assert not_a_feature(name, REPEATED) == "a postcode, by its name"
+    assert reason_not_a_feature(name, REPEATED) == "a postcode, by its name"
 
 
 @pytest.mark.parametrize("name", ["paid", "humid", "idle", "body_mass_index", "video", "PAID", "width", "zipper", "unzip"])
 def test_a_name_that_merely_contains_id_index_or_zip_is_not_suspect(name):
-    assert not_a_feature(name, REPEATED) is None
+    assert reason_not_a_feature(name, REPEATED) is None
 
 
 def test_values_of_identifiers_are_recognised():
     rng = np.random.default_rng(0)
     numbers = rng.permutation(100).astype(float)
-    assert not_a_feature("number", numbers + 7) == "consecutive numbers"
-    assert not_a_feature("number", np.append(numbers * 3, np.nan)) == "whole numbers that all differ"
-    assert not_a_feature("number", np.append(numbers * 3, 0)) == "whole numbers that nearly all differ"
+    assert reason_not_a_feature("number", numbers + 7) == "consecutive numbers"
+    assert reason_not_a_feature("number", np.append(numbers * 3, np.nan)) == "whole numbers that all differ"
+    assert reason_not_a_feature("number", np.append(numbers * 3, 0)) == "whole numbers that nearly all differ"
     for values in (numbers // 2, rng.normal(size=100), numbers[:49]):  # 49 rows are too few to judge
-        assert not_a_feature("number", values) is None
+        assert reason_not_a_feature("number", values) is None
 
 
-def test_scales_that_differ_by_a_factor_above_100_are_named():
+def test_features_whose_scales_differ_by_a_factor_above_100_are_named():
     values = np.array([0.0, 1.0, 0.0, 1.0])
     assert unlike_scales(table(a=values, b=100 * values, constant=0 * values)) is None
     assert unlike_scales(table(a=values, b=500 * values, c=2 * values)) == ("b", "a", pytest.approx(500))
