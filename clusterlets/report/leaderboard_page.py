@@ -10,7 +10,9 @@ from clusterlets.report.standings import Standings
 from clusterlets.report.templating import render_template
 
 
-def render(leaderboard: Standings, settings: Mapping, configfile: str, images: Mapping[str, bytes], costs: pd.DataFrame) -> str:
+def render(
+    method_standings: Standings, settings: Mapping, configfile: str, images: Mapping[str, bytes], costs: pd.DataFrame
+) -> str:
     """The page as HTML.
 
     ``configfile`` is the file that the run was started with, or empty. ``images`` are the PNG figures by name. ``costs`` are
@@ -19,23 +21,23 @@ def render(leaderboard: Standings, settings: Mapping, configfile: str, images: M
     return render_template(
         "leaderboard.html",
         introduction=standings.introduction(settings),
-        sentences=standings.findings(leaderboard),
-        limits=[_limit_section(leaderboard, limit, settings) for limit in leaderboard.limits],
+        sentences=standings.findings(method_standings),
+        limits=[_limit_section(method_standings, limit, settings) for limit in method_standings.limits],
         figures=figures("leaderboard.html", images),
-        command=standings.command(configfile),
+        rerun_command=standings.rerun_command(configfile),
         glossary=list(standings.GLOSSARY.items()),
         costs=page_table(costs),
     )
 
 
-def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> dict:
-    rows = leaderboard.board[leaderboard.board["limit"] == limit].drop(columns="limit")
+def _limit_section(method_standings: Standings, limit: float, settings: Mapping) -> dict:
+    rows = method_standings.board[method_standings.board["limit"] == limit].drop(columns="limit")
     files = [standings.quoted_paths(row, settings) for row in rows.to_dict("records")]
     return {
         "title": standings.describe_limit(limit).capitalize(),
-        "is_shown": limit == SHOWN_LIMIT,
-        "overall": {heading: page_table(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
-        "pairs": page_table(standings.all_pairs(leaderboard, limit)),
-        "outcomes": page_table(standings.all_outcomes(leaderboard, limit)),
+        "is_open": limit == SHOWN_LIMIT,
+        "overall": {heading: page_table(table) for heading, table in standings.all_methods(method_standings, limit).items()},
+        "pairs": page_table(standings.all_pairs(method_standings, limit)),
+        "outcomes": page_table(standings.all_outcomes(method_standings, limit)),
         "blocks": page_table(rows.assign(files=files)),
     }

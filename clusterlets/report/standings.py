@@ -226,7 +226,7 @@ def _matcher_text(matcher: Mapping, n_blocks: int) -> str:
 # ---- how to repeat a row ---------------------------------------------------------------------------------------------
 
 
-def command(configfile: str) -> str:
+def rerun_command(configfile: str) -> str:
     """The command that repeats runs, without the paths of their files, which :func:`quoted_paths` gives."""
     configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
     return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
@@ -271,7 +271,7 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
         lines += ["## The cheapest method of each block, with its price", "", *cheapest, ""]
         lines += [f'`{_BOARD}` has every method, and <a href="fronts.html">fronts.html</a> shows all parameters of each.']
         lines += ["To repeat the runs of a row:", ""]
-        lines += [f"    {command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
+        lines += [f"    {rerun_command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     return "\n".join(lines)
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from clusterlets.grid.runs_frame import read_results_table_if_any
 from clusterlets.paper.results import Results
-from clusterlets.report import page, verdict
+from clusterlets.report import page, standings, verdict
 from clusterlets.report.figures import images_of
-from clusterlets.report.standings import FILES, Standings
+from clusterlets.report.standings import Standings
 from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json, write_text
 
@@ -15,15 +15,16 @@ from clusterlets.storage import load_json, write_text
 def write_report(runs: Input, config: str, results: str, output: Output, summary: Output) -> None:
     """Write the report as one HTML page, and the verdict as text.
 
-    The page says which files of other steps are missing.
+    The page says which files of other steps are missing. ``runs`` is read as a file of the folder ``results``.
 
     output: the page (.html)
     summary: the verdict (.txt)
     """
     folder, accounts = Path(results), Path(results, "accounts")
+    provenance_file = accounts / "provenance.json"
     all_results = Results.read(folder, json.loads(config))
-    board_tables = [read_results_table_if_any(folder / name) for name in FILES]
-    outputs = page.StepOutputs(
+    board_tables = [read_results_table_if_any(folder / name) for name in standings.FILES]
+    from_other_steps = page.StepOutputs(
         images=images_of("report.html", folder),
         standings=Standings(*board_tables) if len(board_tables[0]) else Standings.none(),
         datasets=read_results_table_if_any(folder / "datasets.csv"),
@@ -33,7 +34,7 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
         methods=read_results_table_if_any(folder / "methods.csv"),
         fits=read_results_table_if_any(accounts / "fits.csv"),
         steps=read_results_table_if_any(accounts / "steps.csv"),
-        provenance=load_json(provenance_file) if (provenance_file := accounts / "provenance.json").is_file() else {},
+        provenance=load_json(provenance_file) if provenance_file.is_file() else {},
     )
-    write_text(output, page.render(all_results, outputs))
-    write_text(summary, verdict.summary(all_results, verdict.answers(all_results, outputs.standings), output))
+    write_text(output, page.render(all_results, from_other_steps))
+    write_text(summary, verdict.summary(all_results, verdict.answers(all_results, from_other_steps.standings), output))

@@ -90,7 +90,7 @@ def test_the_files_behind_a_row_are_cells_of_the_grid_with_its_parameters(built)
     frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (fair)" and pd.notna(row["runs"]))
     assert "/FRAC/k" in standings.quoted_paths(frac_row, SETTINGS)
     assert all(not standings.quoted_paths(row, SETTINGS) for row in board[board["runs"].isna()].to_dict("records"))
-    assert standings.command("my config.yaml").startswith("snakemake --cores 1 --configfile 'my config.yaml' --forcerun ")
+    assert standings.rerun_command("my config.yaml").startswith("snakemake --cores 1 --configfile 'my config.yaml' --forcerun ")
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
