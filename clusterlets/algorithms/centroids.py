@@ -1,6 +1,7 @@
 """Distances between centroids of clusterlets, and silhouettes of partitions in which each clusterlet counts as one point.
 
-Sums run in a fixed order, so results are the same to the last bit on any number of threads.
+The clusters of a partition are called blocks. Sums run in a fixed order, so results are the same to the last bit on any number
+of threads.
 """
 
 from collections.abc import Callable
@@ -38,7 +39,7 @@ def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -
     """Silhouette (N, S) of each clusterlet in each partition; meaningless for a clusterlet that is alone in its block.
 
     ``distances`` (N, N) are between the centroids, and ``members`` (B, N, S) as :func:`members_of` returns them.
-    ``product(distances, members)`` is their product (B, N, S), for example :func:`ordered_product`.
+    ``product`` multiplies the two (B, N, S): :func:`ordered_product` for reproducible bits, or a faster matrix product.
     """
     sizes = members.sum(axis=1, keepdims=True)
     sums = product(distances, members)
@@ -47,6 +48,7 @@ def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -
     # Exclude each clusterlet's own block from the minimum. A mask would be much slower.
     np.maximum(means, members * float_limits.max, out=means)
     to_nearest = means.min(axis=0)
+    # Keep only the sum over the clusterlet's own block, in which it has distance 0 to itself.
     sums *= members
     sums /= np.maximum(sizes - 1, 1)
     to_own = sums.sum(axis=0)

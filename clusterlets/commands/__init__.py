@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-import clusterlets.installation  # noqa: F401
+import clusterlets.installation  # noqa: F401  # raises if another package was installed over this one
 
 #: The line that ``clusterlets --help`` shows for each command.
 PURPOSES = {
