@@ -9,7 +9,7 @@ clusterlets:
     peer/bin/pip install clusterlets==0.0.3 tqdm      # the package imports tqdm without declaring it
 
 The package needs a separate environment, because it has our import name. It draws 2,000 samples for one omega, and its time for
-250,000 is computed from that. There are few instances, because the package computes all distances between them.
+250,000 is extrapolated. There are few instances, because the package computes all distances between them.
 """
 
 import argparse
@@ -60,7 +60,7 @@ print(min(seconds(2000) for _ in range(5)) / 2000)
 def sixty_clusterlets() -> Clusterlets:
     rng = np.random.default_rng(0)
     counts = np.repeat(np.eye(2, dtype=np.int64), 30, axis=0) * rng.integers(5, 500, 60)[:, None]
-    return Clusterlets.from_pieces(counts, rng.normal(size=(60, 10)), np.zeros(60))
+    return Clusterlets.from_pieces(counts, rng.normal(size=(60, 10)), inertia=np.zeros(60))
 
 
 def match_every_omega(clusterlets: Clusterlets) -> None:

@@ -52,7 +52,8 @@ def coverage(shape: str, spread: float, samples: int) -> list[float]:
     n_covered = np.zeros(3)
     for _ in range(samples):
         first, second = draw_deviations(stream, shape, spread, DATASETS)
-        intervals = [(bca(first, stream), mean), (bca(first - second, stream), 0.0), (mean_ratio(first, second)[3:], 1.0)]
+        *_, ratio_low, ratio_high = mean_ratio(first, second)
+        intervals = [(bca(first, stream), mean), (bca(first - second, stream), 0.0), ((ratio_low, ratio_high), 1.0)]
         n_covered += [low <= true_value <= high for (low, high), true_value in intervals]
     return list(n_covered / samples)
 
@@ -64,8 +65,8 @@ def main() -> None:
     print(f"{'shape':>12} {'spread':>7} {'BCa mean':>9} {'BCa difference':>15} {'t log ratio':>12}")
     for shape in SHAPES:
         for spread in SPREADS:
-            mean, difference, ratio = coverage(shape, spread, samples)
-            print(f"{shape:>12} {spread:>7.1f} {mean:>9.1%} {difference:>15.1%} {ratio:>12.1%}")
+            mean_coverage, difference_coverage, ratio_coverage = coverage(shape, spread, samples)
+            print(f"{shape:>12} {spread:>7.1f} {mean_coverage:>9.1%} {difference_coverage:>15.1%} {ratio_coverage:>12.1%}")
 
 
 if __name__ == "__main__":
