@@ -2,8 +2,8 @@
 Which methods keep a limit?
 ===========================
 
-Suppose no cluster may deviate from the table by more than 5 percentage points. Some methods promise such a bound, others only
-tend towards fairness. The difference shows in the worst cluster.
+Suppose no group's share in any cluster may differ from its share in the table by more than 5 percentage points. Some methods
+promise such a bound, others only tend towards fairness. The difference shows in the worst cluster.
 """
 
 import matplotlib.pyplot as plt
@@ -17,6 +17,7 @@ X = StandardScaler().fit_transform(data.data)
 cultivar = data.target_names[data.target]
 limit = 0.05
 
+# With delta=0, a method has to keep the table's shares up to whole instances. The penalty and theta trade cost for fairness.
 models = {
     "fair-flow": FairFlow(3, delta=0, random_state=0),
     "fair-lp": FairLP(3, delta=0, random_state=0),
