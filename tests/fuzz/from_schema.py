@@ -71,7 +71,7 @@ _KINDS = {
     "null": lambda schema, root: st.none(),
 }
 
-#: Replacements for a value: numbers at and beyond the limits, other types, texts that programs stumble over.
+#: Replacements for a value: numbers at and beyond the usual bounds, values of other types, and odd strings.
 ANYTHING = st.one_of(
     any_of(float("nan"), float("inf"), -float("inf"), -1, 0, 1, 2, 0.5, -0.0, 1.0, 2e4, 1e300, 10**400, 2**63),
     any_of(True, False, None),
@@ -85,7 +85,7 @@ ANYTHING = st.one_of(
 
 @st.composite
 def spoilt_values(draw, values: st.SearchStrategy):
-    """A value with something in it replaced or removed, repeated in a list, or added to a mapping."""
+    """A value with one change: an item replaced, removed, repeated (in a list) or added (to a mapping)."""
     value = copy.deepcopy(draw(values))
     positions = list(_positions(value))
     if not positions:
@@ -98,14 +98,16 @@ def spoilt_values(draw, values: st.SearchStrategy):
         del parent[key]
     elif change == "repeat" and isinstance(parent, list):
         parent.append(copy.deepcopy(parent[key]))
-    elif isinstance(parent, dict):
+    elif isinstance(parent, dict):  # to a list, nothing is added, so a value may stay intact
         parent[draw(ODD_STRINGS | st.integers())] = draw(ANYTHING)
     return value
 
 
 def _positions(value) -> Iterator[tuple]:
     """The parent and the key or index of everything in a value."""
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not isinstance(value, dict | list):
+        return
+    children = value.items() if isinstance(value, dict) else enumerate(value)
     for key, child in children:
         yield value, key
         yield from _positions(child)

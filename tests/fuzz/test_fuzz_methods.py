@@ -1,6 +1,6 @@
 """Fuzz tests of users' methods, given as Python files and as command lines.
 
-Each gives a valid clustering, or is refused and leaves no output file.
+Each method gives a valid clustering, or is refused and leaves no output file.
 """
 
 import csv
@@ -50,7 +50,7 @@ class Mine({base}):
 """
 # Labels that a test can predict.
 ROUND_ROBIN = "np.arange(len(X)) % n_clusters"
-# Expressions for what a method returns, some of them valid.
+# Expressions for what a method returns, some of them valid. Values are grouped so that the formatter keeps several on a line.
 RESULTS = any_of(
     *[ROUND_ROBIN] * 3,
     *("np.arange(len(X)) % n_clusters + 0.0", "list(range(len(X)))", "np.eye(n_clusters, dtype=bool)[groups]", "X", "-groups"),
@@ -108,9 +108,9 @@ def check_method_file(example):
     with restored_folder():
         Path("mine.py").write_text(FILE_TEMPLATE.format(**file_parts))
         arguments = ["people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", str(n_clusters), "-o", output]
-        result = command("cluster", *arguments, *(["--parameters", parameters] if parameters else []))
-        if result.status:
-            assert has_reason_in_one_line(result, "cluster"), result.err
+        outcome = command("cluster", *arguments, *(["--parameters", parameters] if parameters else []))
+        if outcome.status:
+            assert has_reason_in_one_line(outcome, "cluster"), outcome.err
             return
         assert output == "labels.csv"
         header, *rows = csv.reader(Path(output).read_text().splitlines())
@@ -144,7 +144,7 @@ PIECES = any_of(
     "{style}", "{style}", "{size}", "{k}", "{seed}", "{styel}", "${k}", "${HOME}", "{ print }", "a", "-x", "{}", "{{k}}"
 )
 WORDS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
-QUOTED = st.tuples(any_of("{}", "{}", "{}", "'{}'", '"{}"'), WORDS).map(lambda pair: pair[0].replace("{}", pair[1], 1))
+QUOTED = st.builds(lambda quote, word: quote + word + quote, any_of("", "", "", "'", '"'), WORDS)
 PARAMETER_VALUES = st.lists(
     ODD_STRINGS
     | any_of("a b", "it's", "{k}", "{labels}", "'; touch hit; '", '"', "$HOME", "plain", 0, 0.5, 1e-5, 1e300, True, None),
@@ -177,12 +177,13 @@ def check_command(example):
             assert sorted(Path().iterdir()) == files_before
             return
         grid = config["grids"]["mine"]
-        calls = [arguments_of_call(grid, values, example["words"]) for values in combinations(grid["parameters"])]
-        assert all(first != second for first, second in itertools.combinations(calls, 2)), "two configurations run one command"
-        assert not Path("hit").exists()
+        calls = [run_and_check_arguments(grid, values, example["words"]) for values in combinations(grid["parameters"])]
+        pairs = itertools.combinations(calls, 2)
+        assert all(first != second for first, second in pairs), "two configurations run the same command"
+        assert not Path("hit").exists()  # no shell ran the `touch hit` in a value
 
 
-def arguments_of_call(grid, parameters, words):
+def run_and_check_arguments(grid, parameters, words):
     """Run the command with these parameters, and check the arguments that it gets. Return those made from ``words``."""
     labels = load({"name": "mine", **grid})().fit(X, GROUPS, 3, np.random.default_rng(0), **parameters)
     assert labels.tolist() == [0] * N_ROWS
@@ -194,6 +195,7 @@ def arguments_of_call(grid, parameters, words):
 
 def as_text(value):
     """The value of a parameter as a command gets it: as YAML writes it, but with 1e+300 and not 1.0e+300."""
+    # safe_dump ends a bare scalar with a line "...".
     return value if isinstance(value, str) else yaml.safe_dump(value).split("\n")[0].replace("1.0e", "1e")
 
 
