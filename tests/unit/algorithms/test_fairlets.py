@@ -22,7 +22,7 @@ from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import ClusterletsError
 
 CHECKOUT = Path(__file__).parents[3]
-# Published tables and sums of squares.
+# Tables that the package fair-kmeans on PyPI publishes, and the sums of squares that it reaches on them.
 PUBLISHED_FOLDER = Path(os.environ.get("CLUSTERLETS_FIELD") or CHECKOUT.parent / "shared" / "field")
 
 
@@ -43,16 +43,16 @@ def cost(reds, blues, assigned_reds):
 def least_cost(reds, blues):
     """The least cost of fairlets: that of an optimal assignment of the blues to copies of the reds.
 
-    Only the last copy of a red may stay without a blue. Spare rows fill such copies at no cost. On any other copy, a spare row
-    costs too much.
+    Dummy blues take the copies that are left over. They cost nothing on the last copy of a red, and more than any assignment
+    elsewhere.
     """
     copies_per_red, remainder = divmod(len(blues), len(reds))
     squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
-    n_spare = len(reds) - remainder if remainder else 0
+    n_dummies = len(reds) - remainder if remainder else 0
     copy_costs = np.hstack([squares] * (copies_per_red + bool(remainder)))
-    spare_rows = np.zeros((n_spare, copy_costs.shape[1]))
-    spare_rows[:, : copies_per_red * len(reds)] = squares.sum() * 10
-    all_costs = np.vstack([copy_costs, spare_rows])
+    dummy_costs = np.zeros((n_dummies, copy_costs.shape[1]))
+    dummy_costs[:, : copies_per_red * len(reds)] = squares.sum() * 10
+    all_costs = np.vstack([copy_costs, dummy_costs])
     return all_costs[linear_sum_assignment(all_costs)].sum()
 
 
@@ -74,13 +74,15 @@ def test_fairlets_are_as_cheap_as_an_optimal_assignment(seed, n_reds, n_more_blu
     blues_per_red = np.bincount(assigned_reds, minlength=n_reds)
     assert blues_per_red.min() >= len(blues) // n_reds and blues_per_red.max() <= -(-len(blues) // n_reds)
     largest_cost = (np.ptp(np.vstack([reds, blues]), axis=0) ** 2).sum()
-    rounding = len(blues) * 2.0**-39 * largest_cost  # each cost is rounded to a multiple of at most 2^-39 of the largest
+    # Costs are rounded to whole numbers of steps. The largest has 40 bits, so a step is at most 2^-39 of it.
+    rounding = len(blues) * 2.0**-39 * largest_cost
     assert cost(reds, blues, assigned_reds) <= least_cost(reds, blues) * (1 + 1e-12) + rounding
 
 
 @pytest.mark.parametrize("max_pairs", [0, 10**9])
 @pytest.mark.parametrize(("n_reds", "n_blues", "n_values"), [(300, 300, 4), (280, 700, 3), (300, 421, 1000)])
 def test_the_cost_is_least_with_several_tiles_and_many_equal_rows(n_reds, n_blues, n_values, max_pairs, monkeypatch):
+    # A tile has 128 rows.
     monkeypatch.setattr(module, "MAX_PAIRS", max_pairs)
     rng = np.random.default_rng(8)
     reds, blues = (rng.integers(n_values, size=(n, 2)).astype(float) for n in (n_reds, n_blues))
@@ -128,7 +130,7 @@ def test_fairlets_and_clusters_keep_the_balance(seed, n, share, k):
 def test_fairlets_are_computed_again_only_if_the_table_changes(monkeypatch):
     decompose = Mock(wraps=fairlet_decomposition)
     monkeypatch.setattr(module, "fairlet_decomposition", decompose)
-    X, groups = np.random.default_rng(5).normal(size=(60, 2)), (np.arange(60) % 3 == 0) * 1
+    X, groups = np.random.default_rng(5).normal(size=(60, 2)), (np.arange(60) % 3 == 0).astype(int)
     for table in [(X, groups), (X.copy(), groups), (X + 1, groups), (X + 1, 1 - groups), (X, groups)]:
         labels = methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0))
         expected = cluster_fairlets(table[0], fairlet_decomposition(*table), 4, np.random.default_rng(0))

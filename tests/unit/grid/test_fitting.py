@@ -1,4 +1,4 @@
-"""Fits have limits of time and memory, and a method affects only its own run."""
+"""Fits are limited in time and memory, and a method affects only its own run."""
 
 import faulthandler
 import os
@@ -64,7 +64,7 @@ def test_waiting_does_not_count_as_cpu_time(monkeypatch):
 
 def test_an_endless_computation_is_stopped_even_if_the_parent_handles_the_signal(monkeypatch):
     monkeypatch.setattr(fitting, "PATIENCE", 100)  # On a busy machine, using up a second of CPU time may take long.
-    former_handler = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler sets it
+    former_handler = signal.signal(signal.SIGPROF, lambda *_: None)  # a handler such as a profiler installs
     stopped = outcome_of(lambda: sum(iter(int, 1)))
     signal.signal(signal.SIGPROF, former_handler)
     assert (stopped.status, stopped.note, stopped.seconds) == ("timeout", "stopped after 1 s of CPU time", 1)
@@ -159,7 +159,7 @@ def test_finished_and_closed_fits_leave_no_process():
     running = fits(lambda seed: np.zeros(2), range(5), LOW_LIMITS)
     next(running)
     assert children.read_text(encoding="ascii") != before
-    running.close()  # as at the end of a loop that is left early
+    running.close()  # as when a loop over it breaks
     assert children.read_text(encoding="ascii") == before
 
 
@@ -214,7 +214,7 @@ def test_fits_share_a_process_only_if_they_are_stateless(stateless):
         calls.append(seed)
         return os.getpid(), len(calls)
 
-    n_fits, max_per_process = (120, 50) if stateless else (6, 1)
+    n_fits, max_per_process = (120, 50) if stateless else (6, 1)  # up to 50 stateless fits share a process
     outcomes = [outcome.result for _, outcome in fits(fit, range(n_fits), LOW_LIMITS, stateless=stateless)]
     assert len({pid for pid, _ in outcomes}) == np.ceil(n_fits / max_per_process)
     assert {n_calls for _, n_calls in outcomes} == set(range(1, max_per_process + 1))
