@@ -73,8 +73,8 @@ def export(grid, monkeypatch, run):
 
 def blank_scores(line):
     """The line of a run with its scores emptied. The first 8 columns say which run it is."""
-    cells = line.split(",")
-    return ",".join(cells[:8] + [""] * len(cells[8:]))
+    fields = line.split(",")
+    return ",".join(fields[:8] + [""] * len(fields[8:]))
 
 
 CHANGED_ROWS = {
@@ -117,7 +117,7 @@ def test_a_cell_with_wrong_rows_or_scores_is_reported(export, change):
 def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, options, cell, method, seed):
     assert export(*shlex.split(options), "--seed", seed, "-o", str(tmp_path / "exported.csv"))[0] == 0
     exported = pd.read_csv(tmp_path / "exported.csv")
-    assert exported.columns.tolist() == ["row", "cluster"] and exported.drop_duplicates().equals(exported)
+    assert exported.columns.tolist() == ["row", "cluster"] and not exported.duplicated().any()
     memberships = csr_array((np.ones(len(exported), dtype=bool), (exported["row"], exported["cluster"])))
     iris = load_iris()
     report = fairness_report(iris.data, memberships, iris.target)
@@ -138,7 +138,7 @@ def test_a_greedy_matcher_draws_from_the_stream_of_the_seed(export):
 
 
 @pytest.mark.parametrize("setting", [{"base_seed": 1}, {"greedy_scope": "last"}])
-def test_clusters_made_with_other_settings_than_the_grid_had_are_refused(export, setting):
+def test_clusters_are_refused_if_the_settings_differ_from_those_of_the_grid(export, setting):
     Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
     statuses = []
     for matcher, hops, seed in product(("G-D", "G-B"), ("2", "4"), ("2", "3")):
@@ -187,6 +187,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
     path.write_bytes(intact[:-40] + bytes(20) + intact[-20:])
     status, _, error = export(*options)
     assert status == 1 and not path.exists() and f"{path} was damaged" in error and "has been removed. " in error
+    # The usual advice for a damaged file, to run the same command again, would not help: export builds nothing.
     assert error.rstrip().endswith(remedy) and "same command" not in error
     if kind != "cell":  # without the cell, there are no scores to compare with
         status, _, error = export(*options)
@@ -214,9 +215,9 @@ def test_a_file_of_another_run_is_refused_and_kept(export, tmp_path, kind):
 def test_a_command_in_a_message_can_be_pasted_into_a_shell(export):
     Path("my settings.json").write_text(Path("settings.json").read_text())
     options = ("--config", "my settings.json", "--results", "my results", "--method", "random", "--seed", "2")
-    command = export(*options)[2].rstrip().rpartition("\n")[2]
+    _, _, error = export(*options)
     missing = "my results/runs/iris/random/k3/seeds2-3.csv"
-    assert shlex.split(command) == ["snakemake", "--cores", "2", missing, "--configfile", "my settings.json"]
+    assert shlex.split(error.splitlines()[-1]) == ["snakemake", "--cores", "2", missing, "--configfile", "my settings.json"]
 
 
 def test_the_message_says_why_a_run_has_no_clusters(export):
@@ -265,11 +266,16 @@ def recover_clusters(grid, tmp_path, monkeypatch):
     return run_step
 
 
-def export_options(lines):
-    """The options with which export writes the clusters of the run that these lines describe."""
-    first = lines.iloc[0]
+def option_name(name):
+    """The name of a method as the option --method takes it: FRAC (fair) as frac-fair."""
+    return name.lower().replace(" (", "-").rstrip(")")
+
+
+def export_options(table_rows):
+    """The options with which export writes the clusters of the run that these rows of a table describe."""
+    first = table_rows.iloc[0]
     if first["method"] != "Clusterlets":
-        return ["--method", first["method"].lower().replace(" (", "-").rstrip(")"), "--seed", str(first["seed"])]
+        return ["--method", option_name(first["method"]), "--seed", str(first["seed"])]
     parameter = "omega=0.25" if first["matcher"] == "C" else "hops=2"
     return ["--method", first["matcher"], "--parameters", parameter, "--seed", str(first["seed"])]
 
@@ -280,33 +286,33 @@ def test_the_composition_counts_what_export_writes(recover_clusters, rows, expor
     iris = load_iris()
     by_method = tables["composition"].groupby("method")
     assert set(by_method.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random"}
-    for _, lines in by_method:
-        export(*export_options(lines), "-o", str(tmp_path / "exported.csv"))
+    for _, composition in by_method:
+        export(*export_options(composition), "-o", str(tmp_path / "exported.csv"))
         exported = pd.read_csv(tmp_path / "exported.csv")
-        group_of_line = iris.target_names[iris.target[exported["row"]]]
-        expected = pd.crosstab(exported["cluster"], group_of_line)[list(iris.target_names)]
-        counts = lines.pivot(index="cluster", columns="group", values="count")[list(iris.target_names)]
+        groups = iris.target_names[iris.target[exported["row"]]]
+        expected = pd.crosstab(exported["cluster"], groups)[list(iris.target_names)]
+        counts = composition.pivot(index="cluster", columns="group", values="count")[list(iris.target_names)]
         assert sorted(counts.to_numpy().tolist()) == sorted(expected.to_numpy().tolist())
         assert counts.sum(axis=1).is_monotonic_decreasing
-        assert lines["dataset_share"].to_numpy() == pytest.approx(1 / 3)
-        assert (lines["share"] * lines["size"] - lines["count"]).abs().max() < 1e-9
+        assert composition["dataset_share"].to_numpy() == pytest.approx(1 / 3)
+        assert (composition["share"] * composition["size"] - composition["count"]).abs().max() < 1e-9
 
 
-def test_the_projection_holds_every_row_in_each_of_its_clusters(recover_clusters, rows, export, tmp_path):
+def test_a_row_is_projected_once_for_each_cluster_that_contains_it(recover_clusters, rows, export, tmp_path):
     _, tables = recover_clusters(rows)
     by_matcher = tables["projection"].groupby("matcher")
     assert set(by_matcher.groups) == {"B", "C", "D", "G-B", "G-D"}
     iris = load_iris()
     centred = iris.data - iris.data.mean(axis=0)
-    for _, lines in by_matcher:
-        export(*export_options(lines), "-o", str(tmp_path / "exported.csv"))
+    for _, projection in by_matcher:
+        export(*export_options(projection), "-o", str(tmp_path / "exported.csv"))
         exported = pd.read_csv(tmp_path / "exported.csv")
-        projected, expected = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (lines, exported))
-        assert set(projected) == set(expected) and len(lines) == len(exported)
-        assert (lines["group"].to_numpy() == iris.target_names[iris.target[lines["row"]]]).all()
-        positions = lines.drop_duplicates("row").set_index("row").sort_index()
+        projected, expected = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (projection, exported))
+        assert set(projected) == set(expected) and len(projection) == len(exported)
+        assert (projection["group"].to_numpy() == iris.target_names[iris.target[projection["row"]]]).all()
+        positions = projection.drop_duplicates("row").set_index("row").sort_index()
         assert positions["x"].var() == pytest.approx(np.linalg.eigvalsh(np.cov(centred.T))[-1], rel=1e-3)
-        assert positions["x_share"].iloc[0] == pytest.approx(0.9246, abs=1e-4)
+        assert positions["x_share"].iloc[0] == pytest.approx(0.9246, abs=1e-4)  # explained by iris's first component
 
 
 def test_clusters_that_contradict_the_row_are_refused(recover_clusters, rows, capsys):
@@ -317,22 +323,22 @@ def test_clusters_that_contradict_the_row_are_refused(recover_clusters, rows, ca
 
 def test_if_no_run_has_a_result_the_tables_are_empty(recover_clusters, rows):
     status, tables = recover_clusters([row | {"status": INFEASIBLE} for row in rows])
-    assert status == 0 and {name: len(lines) for name, lines in tables.items()} == {"composition": 0, "projection": 0}
+    assert status == 0 and {name: len(table) for name, table in tables.items()} == {"composition": 0, "projection": 0}
     assert list(tables["composition"]) == clusterings.COMPOSITION and list(tables["projection"]) == clusterings.PROJECTION
 
 
-def test_the_dataset_shown_has_the_largest_second_component_among_the_eligible():
+def test_the_dataset_shown_has_the_most_runs_then_few_groups_then_the_largest_second_component():
     rng = np.random.default_rng(0)
     line, plane = rng.normal(size=(50, 2)) * [9, 1], rng.normal(size=(50, 2)) * [2, 1]
     two_groups, eight_groups = ["a", "b"], list("abcdefgh")
     tables = {
-        "line": Prepared(line, np.arange(50) % 2, two_groups),
+        "line": Prepared(line, np.arange(50) % 2, two_groups),  # a small second component
         "plane": Prepared(plane, np.arange(50) % 2, two_groups),
-        "many": Prepared(plane * [1, 2], np.arange(50) % 8, eight_groups),
-        "half": Prepared(plane * [1, 2], np.arange(50) % 2, two_groups),
+        "many": Prepared(plane * [1, 2], np.arange(50) % 8, eight_groups),  # a larger component than plane, but too many groups
+        "half": Prepared(plane * [1, 2], np.arange(50) % 2, two_groups),  # a larger component, but only one run
     }
     runs = pd.DataFrame({"dataset": ["line", "plane", "many", "half", "line", "plane", "many"]})
-    assert clusterings.clearest_dataset(runs, tables.get) == "plane"  # "half" has a larger second component, but fewer runs
+    assert clusterings.clearest_dataset(runs, tables.get) == "plane"
     assert clusterings.clearest_dataset(runs[runs["dataset"] == "many"], tables.get) == "many"
 
 
@@ -344,11 +350,11 @@ def test_a_table_that_varies_in_fewer_than_two_directions_has_a_projection(X, sh
 
 def test_evenly_spaced_rows_of_a_large_table_are_shown():
     X = np.random.default_rng(0).normal(size=(5000, 2))
-    clusters = Clusters(np.eye(1, dtype=bool), np.array([[5000]]), np.zeros(5000, dtype=int))
+    clusters = Clusters(membership=np.array([[True]]), counts=np.array([[5000]]), labels=np.zeros(5000, dtype=int))
     row = dict.fromkeys(clusterings.PROJECTION) | {"k": 2, "seed": 0}
-    lines = clusterings.projection(row, clusters, Prepared(X, np.zeros(5000, dtype=int), ["a"]))
-    assert len(lines) == 700 and lines["rows"].iloc[0] == 5000
-    assert set(np.diff(lines["row"])) <= {7, 8}  # 5000 / 700 = 7.14...
+    projection = clusterings.projection(row, clusters, Prepared(X, np.zeros(5000, dtype=int), ["a"]))
+    assert len(projection) == 700 and projection["rows"].iloc[0] == 5000
+    assert set(np.diff(projection["row"])) <= {7, 8}  # 5000 / 700 = 7.14...
 
 
 def test_the_examples_in_the_help_text_name_existing_runs(run):
@@ -358,7 +364,7 @@ def test_the_examples_in_the_help_text_name_existing_runs(run):
         options = dict(re.findall(r"--?([a-z]+) (\S+)", example))
         config = read_configuration(ROOT / options["config"] if "config" in options else None)
         runs = {
-            (cell.dataset, name.lower().replace(" (", "-").rstrip(")"), cell.k, format_parameters(cell.parameters))
+            (cell.dataset, option_name(name), cell.k, format_parameters(cell.parameters))
             for cell in cells(config)
             for name in methods.get(cell.method).names_in_results()
         }

@@ -12,8 +12,8 @@ from clusterlets.grid.configuration import CONFIGURATION, check_configuration, r
 
 ROOT = CONFIGURATION.parent
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
-FIELD = read_configuration(ROOT / "workflow/configs/field.yaml")
-SETTINGS = {key: value for key, value in FIELD.items() if key not in ("results", "mirror")}
+FIELD_CONFIG = read_configuration(ROOT / "workflow/configs/field.yaml")
+SETTINGS = {key: value for key, value in FIELD_CONFIG.items() if key not in ("results", "mirror")}
 METHOD = """
 from clusterlets.methods import Method
 
@@ -27,12 +27,12 @@ class Mine(Method):
 
 
 def points(method, prices, deviation=0.0, kind="method"):
-    """Points of a method with k = 3 and four seeds on each table of ``prices`` (table -> price), with this ``deviation``."""
+    """Points with k = 3 on each table of ``prices`` (table -> price). Parameters are chosen on the first two of four seeds."""
     common_values = {"k": 3, "n_clusters": 3, "status": "ok", "smallest": 9, "parameters": np.nan, "starts": 1}
     common_values |= {"method": method, "kind": kind, "deviation_max": deviation}
     rows = [
-        common_values | {"dataset": dataset, "price": price, "seed": seed, "chooses": seed < 2}
-        for dataset, price in prices.items()
+        common_values | {"dataset": table, "price": price, "seed": seed, "chooses": seed < 2}
+        for table, price in prices.items()
         for seed in range(4)
     ]
     return pd.DataFrame(rows, columns=leaderboard.POINTS)
@@ -93,12 +93,12 @@ def test_fewer_than_six_tables_cannot_tell_methods_apart():
 
 
 def test_a_method_changes_no_number_of_the_others():
-    whole = leaderboard.leaderboard(OTHERS[OTHERS["kind"] == "method"])
+    board_of_others = leaderboard.leaderboard(OTHERS[OTHERS["kind"] == "method"])
     standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys(TABLES, 1.7), 0.03), "mine")
     overall = standings.overall[standings.overall["method"] != "mine"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(overall.drop(columns="place"), leaderboard.overall(whole).drop(columns="place"))
+    pd.testing.assert_frame_equal(overall.drop(columns="place"), leaderboard.overall(board_of_others).drop(columns="place"))
     pairs = standings.pairs[~standings.pairs[["method", "other"]].eq("mine").any(axis=1)].reset_index(drop=True)
-    pd.testing.assert_frame_equal(pairs, leaderboard.pairs(whole))
+    pd.testing.assert_frame_equal(pairs, leaderboard.pairs(board_of_others))
 
 
 @pytest.mark.parametrize("kind", ["clusterlets", "control"])
@@ -120,35 +120,35 @@ def folder(tmp_path, monkeypatch):
     reference = tmp_path / "reference"
     reference.mkdir()
     OTHERS.to_csv(reference / "leaderboard_points.csv", index=False)
-    datasets = {table: {"fingerprint": "0"} for table in FIELD["datasets"]}
+    datasets = {table: {"fingerprint": "0"} for table in FIELD_CONFIG["datasets"]}
     content = {"settings": SETTINGS, "libraries": {}, "datasets": datasets, "processor": {}, "files": {}}
     (reference / "manifest.json").write_text(json.dumps(content))
     return tmp_path
 
 
 def test_a_method_runs_with_the_settings_of_the_finished_run(folder):
-    requested = rank.configuration(json.loads(json.dumps(SETTINGS)), "mine.py", None)
+    requested = rank.configuration(json.loads(json.dumps(SETTINGS)), "mine.py", None)  # as read from the manifest
     config = check_configuration(requested, SCHEMA)
-    changed = {key for key in FIELD if config[key] != FIELD[key]}
+    changed = {key for key in FIELD_CONFIG if config[key] != FIELD_CONFIG[key]}
     assert changed == {"results", "methods", "grids"}
     assert list(config["grids"]) == ["mine"] and config["grids"]["mine"]["parameters"] == {"share": [0.1, 0.2]}
 
 
-def test_a_name_selects_a_dataset_with_every_choice_of_groups_and_an_id_selects_one(folder):
+def test_a_name_selects_a_dataset_with_every_choice_of_groups_and_an_id_selects_one_choice(folder):
     requested = rank.configuration(SETTINGS, "mine.py", ["compas", "adult.sex"])
     assert check_configuration(requested, SCHEMA)["datasets"] == ["compas", "adult.sex", "compas.race"]
 
 
 @pytest.fixture
-def refusal(run):
-    """A function that runs the command and returns the message with which it refuses."""
+def error_of(run):
+    """A function that runs the command and returns its error message."""
 
-    def message(*arguments):
+    def run_and_fail(*arguments):
         status, output, error = run("rank", *arguments)
         assert status == 1 and not output and error.count("\n") == 1
         return error.removeprefix("clusterlets rank: ").strip()
 
-    return message
+    return run_and_fail
 
 
 @pytest.mark.parametrize(
@@ -166,28 +166,29 @@ def refusal(run):
         ),
     ],
 )
-def test_a_file_whose_method_cannot_be_ranked_is_refused_before_any_run(folder, refusal, source, message):
+def test_a_file_whose_method_cannot_be_ranked_is_refused_before_any_run(folder, error_of, source, message):
     (folder / "theirs.py").write_text(source)
-    assert refusal("theirs.py", "--reference", "reference").startswith(message)
+    assert error_of("theirs.py", "--reference", "reference").startswith(message)
     assert not (folder / "results").exists()
 
 
-def test_a_missing_file_is_named(folder, refusal):
+def test_a_missing_file_is_named(folder, error_of):
     message = "There is no file nobody.py to load a method from."
-    assert refusal("nobody.py", "--reference", "reference") == message
+    assert error_of("nobody.py", "--reference", "reference") == message
 
 
-def test_a_table_that_the_leaderboard_lacks_is_refused(folder, refusal):
-    message = refusal("mine.py", "--reference", "reference", "--tables", "pima,iris")
+def test_a_table_that_the_leaderboard_lacks_is_refused(folder, error_of):
+    message = error_of("mine.py", "--reference", "reference", "--tables", "pima,iris")
     assert message.startswith("--tables: the leaderboard has no iris; it has adult, credit,")
 
 
-def test_a_missing_or_an_older_reference_is_named(folder, refusal):
-    assert refusal("mine.py", "--reference", "nowhere").startswith("There is no nowhere/leaderboard_points.csv to compare with")
+def test_a_missing_reference_is_named_and_an_older_one_is_refused(folder, error_of):
+    message = error_of("mine.py", "--reference", "nowhere")
+    assert message.startswith("There is no nowhere/leaderboard_points.csv to compare with")
     OTHERS.drop(columns="deviation_max").to_csv(folder / "reference/leaderboard_points.csv", index=False)
-    assert "whose leaderboard had other rules" in refusal("mine.py", "--reference", "reference")
+    assert "whose leaderboard had other rules" in error_of("mine.py", "--reference", "reference")
 
 
-def test_outside_a_clone_of_the_repository_the_command_is_refused(folder, refusal, monkeypatch):
+def test_outside_a_clone_of_the_repository_the_command_is_refused(folder, error_of, monkeypatch):
     monkeypatch.setattr(rank, "_CHECKOUT", folder)
-    assert "in a clone of the repository" in refusal("mine.py")
+    assert "in a clone of the repository" in error_of("mine.py")
