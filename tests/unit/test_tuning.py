@@ -56,6 +56,7 @@ def test_if_plain_k_means_keeps_the_limit_the_recommendation_says_that_no_fair_m
     text = results.recommendation()
     assert "Plain k-means" in text and "you need no fair method" in text
     (price_without_limit,) = (line.split()[2] for line in text.splitlines() if line.lstrip().startswith("no limit"))
+    # The reference, plain k-means at price 1, counts too.
     assert float(price_without_limit) == pytest.approx(min(1, results.runs["price"].min()), abs=5e-4)
 
 
@@ -100,7 +101,7 @@ def test_the_recommendation_lists_prices_for_half_and_twice_the_limit_and_for_no
     assert len(prices) == 4 and prices == sorted(prices, reverse=True) and prices[1] == round(results.best()["price"], 3)
 
 
-def test_all_configurations_run_one_seed_first_and_only_those_close_to_the_best_run_more(results):
+def test_all_configurations_run_one_seed_first_and_only_those_close_to_the_best_get_more(results):
     runs = results.runs
     first_runs = runs.drop_duplicates(["method", "parameters"])
     assert (first_runs["seed"] == 0).all() and (runs["seed"].iloc[: len(first_runs)] == 0).all()
@@ -111,7 +112,7 @@ def test_all_configurations_run_one_seed_first_and_only_those_close_to_the_best_
     first_runs = first_runs.set_index(["method", "parameters"])
     for configuration in zip(later_runs["method"], later_runs["parameters"]):
         run = first_runs.loc[configuration]  # close: up to 1.1 times the best price, or cheaper and within 1.5 times the limit
-        assert run["price"] <= 1.1 * cheapest if run["keeps"] else run["deviation_max"] <= 0.075 and run["price"] < cheapest
+        assert run["price"] <= 1.1 * cheapest if run["keeps"] else (run["deviation_max"] <= 0.075 and run["price"] < cheapest)
 
 
 def test_if_no_run_keeps_the_limit_the_run_nearest_to_it_is_recommended():
@@ -152,7 +153,7 @@ def test_each_of_several_columns_may_have_its_own_limit():
     text = results.recommendation()
     assert "within 0.2 (side), 0.03 (diagnosis) of the table's shares" in text
     assert all(name in text for name in ("half the limits", "twice the limits"))
-    results.plot()
+    results.plot()  # also works with several limits
 
 
 @pytest.mark.parametrize(
@@ -161,12 +162,12 @@ def test_each_of_several_columns_may_have_its_own_limit():
 )
 def test_shares_or_a_ratio_can_be_limited_in_place_of_the_deviation(limits, description):
     results = tune_quickly(methods_tried=["fair-limit", "fair-flow"], **limits)
-    groups = pd.crosstab(results.estimator().fit(X, sensitive_features=DIAGNOSIS).labels_, DIAGNOSIS)
-    table = np.bincount(DIAGNOSIS)
+    counts = pd.crosstab(results.estimator().fit(X, sensitive_features=DIAGNOSIS).labels_, DIAGNOSIS)
+    table_counts = np.bincount(DIAGNOSIS)
     if "shares" in limits:
-        assert groups[1].div(groups.sum(axis=1)).between(0.5, 0.6).all()
+        assert counts[1].div(counts.sum(axis=1)).between(0.5, 0.6).all()
     else:
-        ratios = (groups[0] / groups[1]) / (table[0] / table[1])
+        ratios = (counts[0] / counts[1]) / (table_counts[0] / table_counts[1])
         assert ratios.between(0.8, 1 / 0.8).all()
     assert f"3 clusters within {description}" in results.recommendation() and results.best()["keeps"]
     (delta,) = (float(text.removeprefix("delta=")) for text in results["parameters"] if text.startswith("delta="))
@@ -175,7 +176,7 @@ def test_shares_or_a_ratio_can_be_limited_in_place_of_the_deviation(limits, desc
 
 
 def requirement(shares, limit):
-    """The limit on the deviation in a table of 1,000 rows whose groups have these shares."""
+    """A requirement that limits the deviation, for a table of 1,000 rows whose groups have these shares."""
     return Requirement({"max_deviation": limit}, {"sex": range(len(shares))}, np.rint(1000 * np.array(shares)).astype(int))
 
 
@@ -241,8 +242,8 @@ def test_configurations_that_were_not_tried_are_listed(monkeypatch, interrupts):
 
 
 def task_of(n=20_000, shares=(0.6, 0.4)):
-    levels, limits = np.zeros((2, 1), int), requirement(shares, 0.02)
-    return Task(np.zeros((n, 10)), None, levels, limits, n_clusters=5, min_cluster_size=1, plain_cost=1.0)
+    X, levels = np.zeros((n, 10)), np.zeros((2, 1), int)
+    return Task(X, None, levels, requirement(shares, 0.02), n_clusters=5, min_cluster_size=1, plain_cost=1.0)
 
 
 def test_the_limit_decides_which_configurations_are_tried_and_the_fastest_come_first():
@@ -252,6 +253,7 @@ def test_the_limit_decides_which_configurations_are_tried_and_the_fastest_come_f
     seconds = [methods.get(candidate.method)().seconds(20_000, 10, 5) for candidate in configurations[4:]]
     assert seconds == sorted(seconds) and {candidate.method for candidate in configurations} == set(methods.names())
     deltas = {str(candidate.parameters["delta"]) for candidate in configurations if "delta" in candidate.parameters}
+    # Matchers run with their default hops.
     assert len(deltas) == 1 and not any("hops" in candidate.parameters for candidate in configurations)
 
 

@@ -59,14 +59,15 @@ def test_all_methods_have_different_styles_and_those_of_the_paper_share_no_color
 # ---- price against unfairness ----------------------------------------------------------------------------------------
 
 
-def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
+def test_the_dots_are_the_configurations_and_the_line_is_their_front(runs):
     points = points_of(runs)
     figure = price_against_unfairness.draw(runs, points)
     for dataset in DATASETS:
+        # exact: all runs have k clusters and a price
         rows = leaderboard.configurations(points[points["dataset"] == dataset]).query("k == 5 and exact")
         rows["on_front"] = leaderboard.is_on_front(rows[["deviation_max", "price"]])
         axes = panel(figure, dataset)
-        dots = np.vstack([marks.get_offsets() for marks in axes.collections])
+        dots = np.vstack([collection.get_offsets() for collection in axes.collections])
         top = axes.get_ylim()[1]
         in_panel = rows[rows["price"] <= top]
         assert sorted(map(tuple, dots.round(9))) == sorted(map(tuple, in_panel[["deviation_max", "price"]].to_numpy().round(9)))
@@ -123,7 +124,7 @@ def test_names_of_equal_points_do_not_overlap():
 # ---- cost under a limit ----------------------------------------------------------------------------------------------
 
 
-def test_dots_at_prices_are_hollow_if_the_limit_is_missed_and_bars_are_ranges_over_the_seeds(runs, board):
+def test_dots_are_hollow_if_the_limit_is_missed_and_bars_span_the_seeds(runs, board):
     # In one row, a kept limit is changed to a missed one, so that the figure has both kinds of dots.
     changed_row = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
     board = board.assign(outcome=board["outcome"].where(~board.index.isin(changed_row), leaderboard.MISSES))
@@ -168,7 +169,7 @@ def test_seconds_are_medians_over_fits_under_the_method_names_of_the_results():
 
 # ---- all figures -----------------------------------------------------------------------------------------------------
 
-SPARSE_RUNS = {
+UNUSUAL_RUNS = {
     "no row": lambda runs: runs[:0],
     "one seed": lambda runs: runs[runs["seed"] == 0],
     "no cost": lambda runs: runs.assign(kmeans_cost=np.nan, price_of_fairness=np.nan),
@@ -180,20 +181,20 @@ SPARSE_RUNS = {
 }
 
 
-@pytest.mark.parametrize("case", SPARSE_RUNS)
-def test_figures_can_be_drawn_from_sparse_runs_read_back_from_files(runs, case, tmp_path):
-    sparse = SPARSE_RUNS[case](runs)
-    points = points_of(sparse)
+@pytest.mark.parametrize("case", UNUSUAL_RUNS)
+def test_figures_can_be_drawn_from_unusual_runs_read_back_from_files(runs, case, tmp_path):
+    unusual = UNUSUAL_RUNS[case](runs)
+    points = points_of(unusual)
     board = leaderboard.leaderboard(points)
     for name, frame in (("points", points), ("board", board), ("overall", leaderboard.overall(board))):
         write_csv(tmp_path / f"{name}.csv", frame)
     points, board, overall = (read_results_table(tmp_path / f"{name}.csv") for name in ("points", "board", "overall"))
-    figures = (
-        (price_against_unfairness, (sparse, points), points.loc[points["status"] == "ok", "price"].isna().all()),
-        (cost_at_limit, (sparse, board), not (board["outcome"] == leaderboard.KEEPS).any()),
+    figure_cases = (
+        (price_against_unfairness, (unusual, points), points.loc[points["status"] == "ok", "price"].isna().all()),
+        (cost_at_limit, (unusual, board), not (board["outcome"] == leaderboard.KEEPS).any()),
         (reliability_against_price, (overall,), not overall["kept"].any()),
     )
-    for module, frames, empty in figures:
+    for module, frames, empty in figure_cases:
         figure = module.draw(*frames)
         save(figure, tmp_path / "figure")
         assert figure.get_figwidth() <= WIDTH + 0.01
