@@ -1,5 +1,7 @@
 """Changing the limits reruns the cells that exceeded the old limits, and no others."""
 
+import csv
+
 SLEEPY = """
 import time
 import numpy as np
@@ -14,24 +16,25 @@ class Sleepy(Method):
 """
 RUNS = "results/tiny/runs.csv"
 SMALL_GRID = {"datasets": ["iris"], "k": [2], "methods": ["D", "random", {"path": "sleepy.py"}]}
-SHORT_LIMIT, LONG_LIMIT = ({**SMALL_GRID, "limits": {"seconds": seconds, "memory_mb": 4000}} for seconds in (0.3, 60))
+
+
+def grid_with_limit(seconds):
+    return {**SMALL_GRID, "limits": {"seconds": seconds, "memory_mb": 4000}}
 
 
 def statuses(workflow):
     """Pairs of a method and a status of its runs."""
-    lines = (workflow.folder / RUNS).read_text().splitlines()
-    columns = lines[0].split(",")
-    rows = [dict(zip(columns, line.split(","), strict=False)) for line in lines[1:]]
+    rows = csv.DictReader((workflow.folder / RUNS).read_text().splitlines())
     return {(row["method"], row["status"]) for row in rows}
 
 
 def test_changed_limits_rerun_only_the_cells_that_exceeded_the_old_limits(workflow):
     (workflow.folder / "sleepy.py").write_text(SLEEPY)
-    assert workflow.run(RUNS, config=SHORT_LIMIT).status == 0
+    assert workflow.run(RUNS, config=grid_with_limit(0.3)).status == 0
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "timeout")}
-    assert "Nothing to be done" in workflow.run(RUNS, config=SHORT_LIMIT).output
+    assert "Nothing to be done" in workflow.run(RUNS, config=grid_with_limit(0.3)).output
     # The steps are the fit and the scores of sleepy, and the table of all runs.
-    second_run = workflow.run(RUNS, config=LONG_LIMIT)
+    second_run = workflow.run(RUNS, config=grid_with_limit(60))
     assert second_run.status == 0 and "Done: 3 of 3 steps" in second_run.output
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "ok")}
-    assert "Nothing to be done" in workflow.run(RUNS, config=LONG_LIMIT).output
+    assert "Nothing to be done" in workflow.run(RUNS, config=grid_with_limit(60)).output

@@ -50,12 +50,12 @@ SNAKEFILE = f"""
 include: "{Path(__file__).resolve().parents[2]}/Snakefile"
 
 onsuccess:
-    print("limit on starts:", workflow.scheduler.job_rate_limiter)
+    print("rate limit:", workflow.scheduler.job_rate_limiter)
 """
 
 
-def test_a_local_run_has_no_limit_on_starts(tmp_path, workflow_in):
-    """With such a limit, Snakemake would repeat its search for ready jobs after a second."""
+def test_a_local_run_does_not_limit_the_rate_of_job_starts(tmp_path, workflow_in):
+    """With a rate limit, every search for ready jobs would schedule another one a second later, which costs CPU time."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    run = workflow_in(tmp_path, tmp_path).run("data", config={"datasets": ["iris"]})
-    assert run.status == 0 and "limit on starts: None" in run.output, run.output
+    run = workflow_in(tmp_path, root=tmp_path).run("data", config={"datasets": ["iris"]})
+    assert run.status == 0 and "rate limit: None" in run.output, run.output
