@@ -249,4 +249,4 @@ def _index_of(name, names, parameter: str, kind: str) -> int:
     for index, value in enumerate(available):
         if value == name or str(value) == str(name):
             return index
-    raise ClusterletsError(f"{parameter} names the {kind} {name!r}, and there are {_join_quoted(available)}.")
+    raise ClusterletsError(f"{parameter}: there is no {kind} {name!r}, only {_join_quoted(available)}.")

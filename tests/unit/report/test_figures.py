@@ -388,7 +388,7 @@ CONTROLS_FILE = CHECKOUT / "reference/paper/comparison_controls.csv"
 
 
 def test_the_verdict_figure_in_the_readme_matches_the_committed_numbers(tmp_path):
-    write(verdict.draw(pd.read_csv(CONTROLS_FILE)), str(tmp_path / "verdict.png"), dpi=200)
+    save(verdict.draw(pd.read_csv(CONTROLS_FILE)), tmp_path / "verdict")
     image, committed_image = (plt.imread(path) for path in (tmp_path / "verdict.png", CHECKOUT / "docs/figures/verdict.png"))
     assert image.shape == committed_image.shape and np.abs(image - committed_image).mean() < 0.005
 
