@@ -360,7 +360,7 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
     group_bounds, size_bounds = [], []
     for name, parameter in options.method_class.parameters.items():
         bound = parameter.bound
-        value = bound.value_of(options.values.get(name, parameter.default), options.k) if bound else None
+        value = bound.resolve(options.values.get(name, parameter.default), options.k) if bound else None
         if value is None:
             continue
         if bound is not SIZE:
