@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
         names = ", ".join(config["datasets"])
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {names}.")
     results = options.results or config["results"]
-    cli.refuse_files({"-o": options.output}, _inputs(options, config, results))
+    cli.check_output_files({"-o": options.output}, _inputs(options, config, results))
     config_option = f" --configfile {shlex.quote(options.config)}" if options.config else ""
     run, intermediates = _requested_run(options, config), IntermediateFiles(config, results, config_option)
     try:
