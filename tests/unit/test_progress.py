@@ -254,9 +254,8 @@ def test_running_large_datasets_first_does_not_inflate_the_estimate():
 @pytest.mark.parametrize("dataset", ["adult", "pima"])
 def test_the_estimate_converges_quickly_if_all_jobs_use_one_dataset(dataset):
     jobs = [("a", dataset, EXPECTED_SECONDS[dataset])] * 12
-    for estimate, truth in list(simulate(jobs, {"a": EXPECTED_SECONDS}, slots=1))[
-        15:
-    ]:  # skip the first 15 of 24 events, while the estimate adapts
+    # Skip the first 15 of 24 events, while the estimate adapts.
+    for estimate, truth in list(simulate(jobs, {"a": EXPECTED_SECONDS}, slots=1))[15:]:
         assert abs(estimate - truth) < 0.2 * truth + 1, (estimate, truth)
 
 
