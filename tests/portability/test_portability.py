@@ -106,7 +106,7 @@ def test_the_bytes_do_not_depend_on_the_kernel_that_openblas_picks(kernel, run_a
     if not __cpu_features__.get(KERNELS[kernel]):
         pytest.skip(f"not run: this processor has no {KERNELS[kernel]}, which {kernel} needs")
     facts = run_and_check({"OPENBLAS_CORETYPE": kernel})
-    # Libraries other than OpenBLAS report no architecture.
+    # The list also holds OpenMP libraries, which have no architecture.
     assert {blas["architecture"] for blas in facts["blas"] if blas["architecture"]} == {kernel}
 
 
