@@ -2,9 +2,9 @@
 
     python benchmarks/bench_scale.py [--sizes 10x10 100x50] [--block 10] [--no-profiles]
 
-For each size: jobs, CPU and clock seconds, peak memory, and the exponent by which CPU time grows with the jobs. Then the same
-with jobs grouped as in each cluster profile, with the number of submissions and the jobs of the largest one. Snakemake's own
-options, such as --batch collect_runs=1/10, go after "--".
+For each size: jobs, CPU and wall-clock seconds, peak memory, and the exponent by which CPU time grows with the jobs. Then the
+same with jobs grouped as in each cluster profile, with the number of submissions and the jobs of the largest one. Snakemake's
+own options, such as --batch collect_runs=1/10, go after "--".
 """
 
 import argparse
@@ -24,13 +24,14 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = ("10x10", "25x10", "50x20", "100x10", "100x50")
 PROFILES = ("slurm", "cluster-generic")
-# Snakemake's command line, which also prints how the jobs are grouped.
+# Runs Snakemake's command line, patched to print the number of submissions and the size of the largest one.
 PLANNER = """
 import json, sys
 from snakemake import cli, dag
 
 def update_and_print(self, update=dag.DAG._update_group_components):
     update(self)
+    # _group maps every job to its group, so the same group occurs once per job.
     sizes = [len(group) for group in {id(group): group for group in self._group.values()}.values()]
     if sizes:
         print(json.dumps({"submissions": len(sizes), "largest": max(sizes)}), flush=True)
@@ -45,8 +46,8 @@ class Plan:
     """The number of jobs that a dry run plans, what the dry run costs, and, if jobs are grouped, their submissions."""
 
     jobs: int
-    cpu: float
-    wall: float
+    cpu_seconds: float
+    wall_seconds: float
     megabytes: float
     submissions: int
     largest: int  # jobs of the largest submission
@@ -78,7 +79,7 @@ def dry_run(folder: Path, settings: dict, options: list[str]) -> Plan:
             [sys.executable, "-c", PLANNER, *command, "--configfile", "settings.yaml"], cwd=folder, stdout=output, stderr=output
         )
         _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
+        wall_seconds = time.perf_counter() - start
         output.seek(0)
         text = output.read()
     if status:
@@ -86,27 +87,28 @@ def dry_run(folder: Path, settings: dict, options: list[str]) -> Plan:
     jobs = int(re.findall(r"^total\s+(\d+)", text, re.MULTILINE)[-1])
     lines = re.findall(r'^\{"submissions".*\}$', text, re.MULTILINE)
     grouping = json.loads(lines[-1]) if lines else {"submissions": 0, "largest": 0}
-    return Plan(jobs, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, **grouping)
+    return Plan(jobs, usage.ru_utime + usage.ru_stime, wall_seconds, usage.ru_maxrss / 1024, **grouping)
 
 
 def describe(plan: Plan, previous: Plan | None) -> str:
     """Describe a dry run, and how its CPU time grew since the previous size."""
-    growth = f", exponent {log(plan.cpu / previous.cpu) / log(plan.jobs / previous.jobs):.2f}" if previous else ""
-    cost = f"{plan.cpu:.1f} s of CPU ({1000 * plan.cpu / plan.jobs:.2f} ms a job{growth}), {plan.wall:.1f} s by the clock"
-    submissions = f"; {plan.submissions:,} submissions, {plan.largest} jobs at most" if plan.submissions else ""
-    return f"{plan.jobs:,} jobs, {cost}, {plan.megabytes:.0f} MB{submissions}"
+    seconds = plan.cpu_seconds
+    growth = f", exponent {log(seconds / previous.cpu_seconds) / log(plan.jobs / previous.jobs):.2f}" if previous else ""
+    cpu_time = f"{seconds:.1f} s of CPU ({1000 * seconds / plan.jobs:.2f} ms a job{growth})"
+    submissions = f"; {plan.submissions:,} submissions of at most {plan.largest} jobs" if plan.submissions else ""
+    return f"{plan.jobs:,} jobs, {cpu_time}, {plan.wall_seconds:.1f} s wall time, {plan.megabytes:.0f} MB{submissions}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", default=SIZES, metavar="DATASETSxSEEDS")
-    parser.add_argument("--block", type=int, default=10, help="seeds of one job")
+    parser.add_argument("--block", type=int, default=10, help="number of seeds per job")
     parser.add_argument("--no-profiles", action="store_true", help="leave out the cluster profiles")
-    parser.add_argument("options", nargs="*", metavar="-- OPTIONS", help="options of Snakemake")
+    parser.add_argument("options", nargs="*", metavar="-- OPTIONS", help="options passed on to Snakemake")
     arguments = parser.parse_args()
     profiles = () if arguments.no_profiles else PROFILES
     modes = {"on one machine": arguments.options} | {
-        f"as {name}": [*arguments.options, *grouping_options(name)] for name in profiles
+        f"grouped as in profile {name}": [*arguments.options, *grouping_options(name)] for name in profiles
     }
     previous: dict[str, Plan] = {}
     for size in arguments.sizes:

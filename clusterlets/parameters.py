@@ -1,8 +1,8 @@
 """The parameters of methods. The class of a method declares which values each parameter may have, and what it means.
 
-From these declarations follow the checks of configurations, commands and estimators, the estimators' signatures and
-docstrings, the options of ``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md. Only the default
-of a parameter comes from elsewhere, the signature of ``fit``.
+Everything else is derived from these declarations: the checks of configurations, commands and estimators, the estimators'
+signatures and docstrings, the options of ``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md.
+Only the default of a parameter comes from elsewhere, the signature of ``fit``.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,26 +21,26 @@ _ROUNDING_ERROR = 1e-9
 
 @dataclass(frozen=True)
 class Bound:
-    """What a parameter guarantees for every cluster, up to whole instances.
+    """What a parameter guarantees for every cluster, up to whole rows.
 
     Attributes
     ----------
     meaning : str
         The guarantee, in a few words.
     excess : callable
-        Takes the value, the composition (C, K) and the counts of the groups in the table (K,). Returns the number of instances
+        Takes the value, the composition (C, K) and the counts of the groups in the table (K,). Returns the number of rows
         by which the worst cluster misses the guarantee, unrounded; 0 or less if every cluster keeps it.
-    value_of : callable
+    resolve : callable
         Takes the value, such as "balanced", and the requested number of clusters. Returns the number that the value stands
         for, or None if there is no bound at this value.
     """
 
     meaning: str
     excess: Callable[[Any, np.ndarray, np.ndarray], float]
-    value_of: Callable[[Any, int], Any] = lambda value, n_clusters: value
+    resolve: Callable[[Any, int], Any] = lambda value, n_clusters: value
 
     def missed_rows(self, value: Any, composition: np.ndarray, group_counts: np.ndarray) -> int:
-        """Whole instances by which the worst cluster misses the guarantee; 0 if every cluster keeps it. O(C K)."""
+        """Whole rows by which the worst cluster misses the guarantee; 0 if every cluster keeps it. O(C K)."""
         return max(0, ceil(self.excess(value, composition, group_counts) - _ROUNDING_ERROR))
 
 
@@ -63,7 +63,7 @@ def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np
     return float((differences - limit * sizes).max())
 
 
-#: A limit for each sensitive column. The method itself guarantees it to the last instance, so the excess is not computed.
+#: A limit for each sensitive column. The method itself guarantees it to the last row, so the excess is not computed.
 STRICT = Bound("in every cluster, strictly", lambda *_: 0.0)
 #: A group with share r of the table makes up from r (1 - delta) to r / (1 - delta) of every cluster.
 SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
@@ -73,14 +73,14 @@ PARTS = Bound(
     lambda tau, composition, group_counts: float((np.asarray(tau, dtype=float) * group_counts - composition).max()),
     _fraction_of_group,
 )
-#: For two groups: every cluster has at least this many instances of its rarer group for each instance of its other group.
+#: For two groups: every cluster has at least this many rows of its rarer group for each row of its other group.
 RATIO = Bound(
     "in every cluster at least this many rows of its rarer group for each row of the other",
     lambda balance, composition, _: float((balance / (1 + balance) * composition.sum(axis=1) - composition.min(axis=1)).max()),
 )
 #: In every cluster, the share of each group differs from its share in the table by at most this much.
 DEVIATION = Bound("shares within max_deviation of the table's in every cluster", _excess_of_deviation)
-#: Every cluster has at least this many instances.
+#: Every cluster has at least this many rows.
 SIZE = Bound(
     "at least this many rows in every cluster",
     lambda minimum, composition, _: float(minimum - composition.sum(axis=1).min()),
@@ -149,6 +149,7 @@ class Parameter:
 
     def fault(self, name: str, value: Any) -> str:
         """What is wrong with a value, in words; empty if the value is allowed."""
+        # "in" would fail for an array, and would take 1 for True.
         is_special = any(value is special or (isinstance(value, str) and value == special) for special in self.also)
         return "" if is_special or self._accepts(value) else f"{name}: {value!r}; it must be {self.allowed}"
 
@@ -216,7 +217,7 @@ class Choice(Parameter):
 
 # ---- parameters that several methods share -------------------------------------------------------------------------------
 
-#: How far a group's share of a cluster may be from its share of the table, as a ratio of the two.
+#: How far a group's share of a cluster may be from its share of the table: a ratio from 1 - delta to 1 / (1 - delta).
 DELTA = Real(
     0,
     0.999,

@@ -16,10 +16,10 @@ def assignment_gap(
     centres: np.ndarray | None = None,
     delta: float | None = None,
 ) -> float:
-    """How much more an assignment costs than a lower bound on all equally fair ones at these centres: cost / bound - 1.
+    """How much an assignment's cost exceeds a lower bound on the cost of any equally fair assignment to these centres.
 
-    The gap is 0 if every instance is at its nearest centre, and infinite if the bound is 0 and the cost is not. Other
-    centres may have cheaper assignments.
+    The gap is cost / bound - 1. It is 0 if every instance is at its nearest centre, and infinite if the bound is 0 and the cost
+    is not. Other centres may have cheaper assignments.
 
     Parameters
     ----------
@@ -28,8 +28,7 @@ def assignment_gap(
     centres : float array (k, d), optional
         Centres of clusters 0..k-1. By default the means of the clusters; the labels may then be any integers.
     delta : float, optional
-        Unfairness allowed to the other assignments, as ``delta_min`` measures it. At least that of the labels,
-        which is the default.
+        Largest ``delta_min`` of the assignments that the bound covers. By default that of the labels; it may not be smaller.
 
     Raises
     ------
@@ -46,15 +45,15 @@ def assignment_gap(
     groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     if not (len(X) == len(groups) == len(labels) > 0):
         raise ClusterletsError(f"{len(X)} instances, {len(groups)} groups and {len(labels)} labels do not match.")
-    labels_without_gaps = np.unique(labels, return_inverse=True)[1].ravel()
-    n_clusters = labels_without_gaps.max() + 1
+    cluster_indices = np.unique(labels, return_inverse=True)[1].ravel()
+    n_clusters = cluster_indices.max() + 1
     if centres is None:
-        labels = labels_without_gaps
+        labels = cluster_indices
         centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(n_clusters)])
     elif labels.min() < 0 or labels.max() >= len(centres):
         raise ClusterletsError(f"Labels must lie in 0..{len(centres) - 1}, as there are {len(centres)} centres.")
     composition = np.zeros((n_clusters, groups.max() + 1), dtype=np.int64)
-    np.add.at(composition, (labels_without_gaps, groups), 1)
+    np.add.at(composition, (cluster_indices, groups), 1)
     labels_delta = delta_min(composition, composition.sum(axis=0))
     # A delta that rounding puts slightly below that of the labels is accepted.
     if delta is not None and not labels_delta - 1e-9 <= delta <= 1:
@@ -66,16 +65,18 @@ def assignment_gap(
     allowed_delta = labels_delta if delta is None else max(delta, labels_delta)
     bound = float(costs.min(axis=1).sum())
     if allowed_delta < 1 and bound < cost:  # with a delta of 1, all assignments are allowed
-        limits = share_bounds(groups, allowed_delta)
-        bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(limits[0]), share_rows(*limits), 0.0).bound)
+        low, high = share_bounds(groups, allowed_delta)
+        weights, constraints = np.ones(len(X)), share_rows(low, high)
+        dual = solve_dual(costs, weights, groups, n_groups=len(low), constraints=constraints, slack=0.0)
+        bound = max(bound, dual.bound)
     return _relative_gap(cost, bound)
 
 
 def transport_gap(sse: float, bound: float) -> float:
     """How much a sum of squared errors exceeds a bound of :func:`clusterlets.bounds.transport.sse_bounds`: sse / bound - 1.
 
-    The bound holds for any centres. If it is for the number of clusters and the ``delta_min`` of the clustering, the gap is at
-    least 0. If the bound is 0, the gap is infinite, or 0 if the error is 0 too.
+    The bound must have been computed for the number of clusters and the ``delta_min`` of the clustering. It holds for any
+    centres. A negative gap is returned as 0. If the bound is 0, the gap is infinite, or 0 if the error is 0 too.
     """
     if not (sse >= 0 and bound >= 0):
         raise ClusterletsError(f"A sum of squared errors and its bound must be at least 0, not {sse!r} and {bound!r}.")
@@ -83,7 +84,7 @@ def transport_gap(sse: float, bound: float) -> float:
 
 
 def _relative_gap(cost: float, bound: float) -> float:
-    """Cost / bound - 1, or 0 if rounding puts the bound above a cost that it equals."""
+    """Cost / bound - 1, or 0 if the cost is not above the bound. Rounding may put the bound above a cost that it equals."""
     if cost <= bound:
         return 0.0
     return cost / bound - 1 if bound > 0 else np.inf

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         *cli.files_below("a file of the results", options.results),
         *cli.files_below("a file of the workflow", *(PACKAGE.parent / name for name in packing.SOURCE_NAMES)),
     ]
-    cli.refuse_files({"-o": output}, inputs)
+    cli.check_output_files({"-o": output}, inputs)
     if not options.agent:
         raise ClusterletsError(
             "An archive names who ran the workflow, and git has no user.name here: add `--agent 'Their name'`, or run `make "
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     user_files = packing.user_files(run)
     table_paths = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
     run_inputs = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *table_paths]
-    cli.refuse_files({"-o": output}, [("a file that the run was made from", path) for path in run_inputs])
+    cli.check_output_files({"-o": output}, [("a file that the run was made from", path) for path in run_inputs])
     _require_libraries(options.results)
     source_files, result_files = packing.source_files(run.provenance["source"]), packing.result_files(run)
     metadata = json.dumps(crate.describe_run(run, source_files, user_files, result_files), indent=1).encode()

@@ -31,8 +31,8 @@ def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     own_table.check_options(options)
-    cli.refuse_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
-    cli.refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may overwrite the clustering
+    cli.check_output_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
+    cli.check_output_files({"-o": options.output}, [("the clustering", options.model)])  # --save may overwrite the clustering
     from clusterlets.estimators import SavedClustering  # imported late: scikit-learn is slow to load
 
     clustering = SavedClustering.load(options.model)

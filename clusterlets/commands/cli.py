@@ -83,7 +83,7 @@ def add_output_files(parser: argparse.ArgumentParser, **help_texts: str) -> None
         parser.add_argument(*short, f"--{name}", type=nonempty, metavar="FILE", help=text)
 
 
-def refuse_files(outputs: Mapping[str, str | None], inputs: Iterable[tuple[str, str | Path]]) -> None:
+def check_output_files(outputs: Mapping[str, str | None], inputs: Iterable[tuple[str, str | Path]]) -> None:
     """Refuse output files that cannot be written, that would replace an input or each other, or that have a wrong ending.
 
     ``outputs`` maps each option to its file, or to None if the option is not given. ``inputs`` holds a description and the path
@@ -118,7 +118,7 @@ def _is_same_file(path: str | Path, other_path: str | Path) -> bool:
 
 
 def files_below(description: str, *paths: str | Path) -> Iterator[tuple[str, Path]]:
-    """Pair the description with each file in ``paths`` and below the folders in ``paths``, for :func:`refuse_files`."""
+    """Pair the description with each file in ``paths`` and below the folders in ``paths``, for :func:`check_output_files`."""
     for path in map(Path, paths):
         yield from ((description, file) for file in (path, *path.rglob("*")) if file.is_file())
 

@@ -281,7 +281,7 @@ def _refuse_late_failures(options: argparse.Namespace) -> None:
         ("the table itself", options.table),
         *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
     ]
-    cli.refuse_files(outputs, inputs)
+    cli.check_output_files(outputs, inputs)
     guarantees_new_rows = options.method_class.assignment_limits is not Method.assignment_limits
     if options.save and (options.is_matcher or not guarantees_new_rows or options.method.endswith(".py")):
         raise ClusterletsError(
@@ -360,7 +360,7 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
     group_bounds, size_bounds = [], []
     for name, parameter in options.method_class.parameters.items():
         bound = parameter.bound
-        value = bound.value_of(options.values.get(name, parameter.default), options.k) if bound else None
+        value = bound.resolve(options.values.get(name, parameter.default), options.k) if bound else None
         if value is None:
             continue
         if bound is not SIZE:

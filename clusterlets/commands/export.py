@@ -37,14 +37,14 @@ def main(arguments: list[str]) -> int:
         names = ", ".join(config["datasets"])
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {names}.")
     results = options.results or config["results"]
-    cli.refuse_files({"-o": options.output}, _inputs(options, config, results))
+    cli.check_output_files({"-o": options.output}, _inputs(options, config, results))
     config_option = f" --configfile {shlex.quote(options.config)}" if options.config else ""
     run, intermediates = _requested_run(options, config), IntermediateFiles(config, results, config_option)
     try:
         clusters = intermediates.clusters(run)
-        _compare_with_cell(clusters, run, intermediates.cell_file(run), config["deviation"])
-    except UnusableFileError as problem:  # only the workflow can make the file again
-        raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
+        _check_against_cell(clusters, run, intermediates.cell_file(run), config["deviation"])
+    except UnusableFileError as error:  # only the workflow can make the file again
+        raise ClusterletsError(f"{error.problem} {intermediates.remedy(error.path, run)}") from None
     rows, cluster_numbers = clusters.members()
     cli.write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_numbers}))
     return 0
@@ -53,9 +53,11 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = cli.parser("export", "Write the cluster of each row in one run of the grid.", _EPILOG)
     parser.add_argument("--dataset", required=True, help="name of the dataset, as in results/runs.csv")
-    parser.add_argument("--method", required=True, help="as in results/runs.csv: G-B, k-means, 'FRAC (fair)' or frac-fair, ...")
     parser.add_argument(
-        "-k", type=cli.whole_number(1), required=True, help="clusterlets of each group; other methods: clusters"
+        "--method", required=True, help="as in results/runs.csv, such as G-B or 'FRAC (fair)'; frac-fair works too"
+    )
+    parser.add_argument(
+        "-k", type=cli.whole_number(1), required=True, help="number of clusterlets per group, or of clusters for other methods"
     )
     parser.add_argument("--parameters", default="", help="as in results/runs.csv: hops=4; by default none")
     parser.add_argument("--seed", type=cli.whole_number(0), default=0, help="repetition (default: 0)")
@@ -71,15 +73,15 @@ def _parser() -> argparse.ArgumentParser:
 def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
     """The files that the command or the workflow reads, each with a description."""
     yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
-    for grid in config["grids"].values():
-        files = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]
+    for entry in config["grids"].values():
+        files = [*([entry["path"]] if "path" in entry else []), *entry.get("files", [])]
         yield from (("a file of a method of the configuration", path) for path in files)
     yield from (("a table of the configuration", table["path"]) for table in config["tables"].values() if "path" in table)
     yield from cli.files_below("a file of the results", results)
 
 
 def _requested_run(options: argparse.Namespace, config: Mapping) -> Run:
-    full_names = {_shell_name(name): name for grid in config["grids"].values() for name in grid["names"]}
+    full_names = {_shell_name(name): name for entry in config["grids"].values() for name in entry["names"]}
     is_full_name = options.method in full_names.values()
     name = options.method if is_full_name else full_names.get(_shell_name(options.method), options.method)
     method = method_of(name, config)
@@ -99,14 +101,15 @@ def _shell_name(name: str) -> str:
     return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def _compare_with_cell(clusters: Clusters, run: Run, cell_path: str, deviation: str) -> None:
+def _check_against_cell(clusters: Clusters, run: Run, cell_path: str, deviation: str) -> None:
     """Refuse clusters that differ from the ones that the workflow scored, if the file of their cell exists."""
     if not Path(cell_path).is_file():
         return
-    rows = [row for row in read_cell(cell_path) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)]
+    name, seed = run.name_in_results, str(run.seed)
+    rows = [row for row in read_cell(cell_path) if name in (row["method"], row["matcher"]) and row["seed"] == seed]
     if len(rows) != 1:
         raise ClusterletsError(
-            f"{cell_path} holds {counted(len(rows), 'row')} of {run.name} with seed {run.seed}, but should hold one. "
+            f"{cell_path} holds {counted(len(rows), 'row')} of {name} with seed {seed}, but should hold one. "
             "Remove it, and run the workflow again."
         )
     clusters.check_against_row(rows[0], deviation, cell_path)

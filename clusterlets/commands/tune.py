@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
     options.output = options.output or f"{_stem(options)}-front.csv"
     options.plot = options.plot or f"{_stem(options)}-front.png"
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
-    cli.refuse_files(outputs, [("the table itself", options.table)])
+    cli.check_output_files(outputs, [("the table itself", options.table)])
     data = own_table.read(options, min_groups=1)
     say = functools.partial(print, file=cli.stream_for_people(options.output), flush=True)
     say(f"{options.table.name}: {len(data.X):,} rows; {data.features}")

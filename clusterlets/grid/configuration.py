@@ -18,7 +18,7 @@ from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.grid import cells
 from clusterlets.grid.cells import combinations
-from clusterlets.grid.entries import load
+from clusterlets.grid.entries import load_method
 from clusterlets.methods import Method, check_parameters
 from clusterlets.methods import names as method_names
 from clusterlets.parameters import canonical_value
@@ -328,7 +328,7 @@ def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
     """The name of a method, which may come from its file, and the rest of its entry."""
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "path" in entry:
-        entry["name"] = load(entry).name
+        entry["name"] = load_method(entry).name
     return entry.pop("name"), entry
 
 
@@ -337,7 +337,7 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
     grids, faults = {}, []
     for name, entry in entries.items():
         try:
-            method = load({"name": name, **entry})
+            method = load_method({"name": name, **entry})
             check_parameters(method, entry.get("parameters", {}), f"methods: {name}")
         except ClusterletsError as error:
             faults.append(str(error))
@@ -388,7 +388,7 @@ def _combination_faults(config: Mapping) -> list[str]:
         for name, grid in config["grids"].items()
         for k in config["k"]
         for combination in combinations(grid["parameters"])
-        for fault in load({"name": name, **grid})().faults(k, **combination)
+        for fault in load_method({"name": name, **grid})().faults(k, **combination)
     ]
     return list(dict.fromkeys(faults))
 

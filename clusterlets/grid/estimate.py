@@ -12,7 +12,7 @@ from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.algorithms.row_samples import EXACT_LIMIT, SAMPLED_ROWS
 from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
-from clusterlets.grid.entries import load
+from clusterlets.grid.entries import load_method
 
 _PAIR_SECONDS = 4.5e-10  # to add a distance to the sums of one seed, when ten seeds share the distance
 _SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs of rows in 16 samples of 2,000 rows
@@ -92,7 +92,7 @@ def rule_costs(rows: int, features: int, config: Mapping, n_groups: int = 2) -> 
 
 def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:
     """CPU seconds of a cell's fits and of the distances for their scores; 0 if nothing can be fitted."""
-    method = load({"name": cell.method, **grid})
+    method = load_method({"name": cell.method, **grid})
     if cell.k > rows or method().unsupported(rows, n_groups):
         return 0.0
     n_seeds = len(seeds_of(cell.seeds))
@@ -110,7 +110,7 @@ def _sum_seconds(rows: int, n_parts: int) -> float:
 
 
 def _clusterings_per_k_and_seed(name: str, entry: Mapping) -> int:
-    return len(load({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
+    return len(load_method({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
 
 
 def _variant_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:

@@ -16,7 +16,7 @@ from clusterlets import datasets, methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
 from clusterlets.grid.cells import Cell, cells
-from clusterlets.grid.entries import PROGRAM, load
+from clusterlets.grid.entries import PROGRAM_MODULE, load_method
 from clusterlets.grid.estimate import rule_costs
 from clusterlets.grid.limit_records import exceeded_limits
 from clusterlets.storage import hash_of_file
@@ -46,7 +46,7 @@ class Plan:
             name: {"name": name, **{key: grid[key] for key in _SOURCE_KEYS if key in grid}}
             for name, grid in config["grids"].items()
         }
-        self.methods = {name: load(entry) for name, entry in self.entries.items()}
+        self.methods = {name: load_method(entry) for name, entry in self.entries.items()}
         self.matchers = {name for name, method in self.methods.items() if method.needs}
         self.user_tables = [dataset for dataset, table in config["tables"].items() if "path" in table]
         self.limits = json.dumps(config["limits"], sort_keys=True)
@@ -277,7 +277,7 @@ class Plan:
     def _modules(self, names: list[str]) -> list[str]:
         """The modules of this package that define these methods. No import leads to them, so a fingerprint must name them."""
         built_in = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
-        programs = [PROGRAM] if any("command" in self.entries[name] for name in names) else []
+        programs = [PROGRAM_MODULE] if any("command" in self.entries[name] for name in names) else []
         return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in built_in), *programs]
 
     def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from clusterlets.datasets.numerals import parse_number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import Cell, Value, cells, parse_parameters, seed_blocks, seeds_of
-from clusterlets.grid.entries import load
+from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.paths import cell_block_path
 from clusterlets.grid.scoring import CLUSTERLETS, match
@@ -28,11 +28,11 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the grid. ``method`` is a name in the configuration, and ``name`` the name of its output in the results."""
+    """One run of the grid. ``method`` is named in the configuration, and one of its outputs is ``name_in_results``."""
 
     dataset: str
     method: str
-    name: str
+    name_in_results: str
     k: int
     seed: int
     parameters: Mapping[str, Value] = field(default_factory=dict)
@@ -52,17 +52,17 @@ class Run:
 
 def method_of(name: str, config: Mapping) -> str:
     """The method that has an output of this name. Raises ClusterletsError if the configuration has no such method."""
-    outputs = {output: method for method, grid in config["grids"].items() for output in grid["names"]}
+    outputs = {output: method for method, entry in config["grids"].items() for output in entry["names"]}
     if name not in outputs:
-        raise ClusterletsError(f"There is no method {name!r} in the configuration; its methods: {', '.join(outputs)}.")
+        raise ClusterletsError(f"No configured method has the output {name!r}; the outputs are {', '.join(outputs)}.")
     return outputs[name]
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """A clustering in pieces.
+    """A clustering whose clusters are unions of pieces: clusterlets, or for other methods those that grid.pieces makes.
 
-    ``membership`` (C, G), bool, says which pieces each cluster contains. ``counts`` (G, K) holds the instances of each group in
+    ``membership`` (C, P), bool, says which pieces each cluster contains. ``counts`` (P, K) holds the instances of each group in
     each piece, and ``labels`` (n,) the piece of each row.
     """
 
@@ -85,12 +85,12 @@ class Clusters:
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         expected = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
-        # What is not a number becomes NaN, which differs from every value.
+        # Non-numeric values become NaN, which matches nothing.
         row_values = {name: parse_number(str(row.get(name, ""))) for name in expected}
         if not all(isclose(row_values[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in expected.items()):
             raise ClusterletsError(
-                f"The recovered clusters are not those that were scored in {results_file}: it was made with another base_seed, "
-                "scope or deviation. Name its configuration with --config, or run the workflow again."
+                f"The recovered clusters are not those that were scored in {results_file}, which was probably made "
+                "with another base_seed, scope or deviation. Use the configuration that made it, or run the workflow again."
             )
 
 
@@ -112,7 +112,8 @@ class IntermediateFiles:
         cell = self.cell_file(run)
         if cell not in {f"{self._results}/{configured.path}" for configured in cells(self._config)}:
             return "The configured grid has no such run: add its k and parameters to the configuration, and run the workflow."
-        target = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)  # making the cell also makes the file
+        # If the cell is missing, making it makes this file too. If not, Snakemake has no reason to make it, so name this file.
+        target = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)
         return f"This command makes it:\n  snakemake --cores 2 {target}{self._snakemake_options}"
 
     def clusters(self, run: Run) -> Clusters:
@@ -123,30 +124,30 @@ class IntermediateFiles:
         ClusterletsError
             If the run has no clusters, or if a file that is needed to recover them is missing or damaged.
         """
-        needs, arrays = self._needs(run), self._arrays("pieces", run)
+        arrays = self._arrays("pieces", run)
         labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]
-        if not needs:
+        if not self._is_matcher(run):
             return Clusters(arrays["membership"], counts, labels)
-        partitions = SeedBlock.load(self._path("partitions", run)) if "partitions" in needs else None
-        grid, base_seed = self._config["grids"][run.method], self._config["base_seed"]
-        settings = {name: self._config[key] for name, key in grid["settings"].items()}
-        ((_, matching),) = match(
-            cast(type[Matcher], load({"name": run.method, **grid})),
-            run.dataset,
-            run.k,
-            {**run.parameters, **settings},
-            [run.seed],
-            base_seed,
-            Limits(),
-            SeedBlock.load(self._path("pieces", run)),
-            partitions,
+        entry = self._config["grids"][run.method]
+        partitions = SeedBlock.load(self._path("partitions", run)) if "partitions" in entry["needs"] else None
+        settings = {name: self._config[key] for name, key in entry["settings"].items()}
+        ((_, matching),) = match(  # one seed, so one pair of seed and fit
+            method=cast(type[Matcher], load_method({"name": run.method, **entry})),
+            dataset=run.dataset,
+            k=run.k,
+            parameters={**run.parameters, **settings},
+            seeds=[run.seed],
+            base_seed=self._config["base_seed"],
+            limits=Limits(),  # none
+            pieces=SeedBlock.load(self._path("pieces", run)),
+            partitions=partitions,
         )
         if matching.status != OK:
             raise ClusterletsError(f"This run has no clusters: its status is {matching.status}, see {self.cell_file(run)}.")
         return Clusters(matching.result, counts, labels)
 
-    def _needs(self, run: Run) -> list[str]:
-        return self._config["grids"][run.method]["needs"]
+    def _is_matcher(self, run: Run) -> bool:
+        return bool(self._config["grids"][run.method]["needs"])  # only matchers need more than the table
 
     def _block(self, run: Run) -> str:
         seeds = self._config["seeds"]
@@ -157,19 +158,21 @@ class IntermediateFiles:
 
     def _path(self, kind: str, run: Run) -> str:
         cell = run.cell(self._block(run))
-        path = cell_block_path(kind, cell, bool(self._needs(run)), self._results)
+        path = cell_block_path(kind, cell, self._is_matcher(run), self._results)
         if not Path(path).is_file():
             raise ClusterletsError(f"{path} does not exist. {self.remedy(path, run)}")
         return path
 
     def _arrays(self, kind: str, run: Run) -> dict[str, np.ndarray]:
+        """The arrays of the run's seed in its file of this kind."""
         block = SeedBlock.load(self._path(kind, run))
         status, _ = block.status_of(run.seed)
         if status != OK:
             raise ClusterletsError(f"This run has no clusters: its status is {status}, see {self.cell_file(run)}.")
-        key = str(run.seed) if self._needs(run) else f"{run.name}/{run.seed}"
+        # All matchers share the clusterlets, so their keys have no name.
+        key = str(run.seed) if self._is_matcher(run) else f"{run.name_in_results}/{run.seed}"
         if key not in block.values:
             path = self._path(kind, run)
-            problem = f"{path} holds no run of {run.name} with seed {run.seed}"
+            problem = f"{path} holds no run of {run.name_in_results} with seed {run.seed}"
             raise ClusterletsError(f"{problem}. Remove it. {self.remedy(path, run)}")
         return block.values[key]

@@ -6,7 +6,7 @@ from clusterlets.methods.hopping import Pinball
 
 
 class BalancePinball(Pinball):
-    """Pinball: each clusterlet bounces through the groups, always to the clusterlet that balances best.
+    """Pinball: each cluster hops from group to group and adds the clusterlet that best balances the one added last.
 
     See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Clusters may overlap. The parameters are those of D.
     """

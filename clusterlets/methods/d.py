@@ -6,7 +6,7 @@ from clusterlets.methods.hopping import Pinball
 
 
 class DistancePinball(Pinball):
-    """Pinball: each clusterlet bounces through the groups, always to the nearest clusterlet.
+    """Pinball: each cluster hops from group to group and adds the clusterlet nearest to the one added last.
 
     See :func:`clusterlets.algorithms.matching.pinball.match_distance`. Clusters may overlap.
     """

@@ -87,7 +87,7 @@ class FairLimit(Method):
             grid=[0.01, 0.02, 0.05, 0.1],
             also=[None],
             trades_fairness=True,
-            bound=replace(STRICT, value_of=lambda value, n_clusters: _DEFAULT_DEVIATION if value is None else value),
+            bound=replace(STRICT, resolve=lambda value, n_clusters: _DEFAULT_DEVIATION if value is None else value),
             meaning="Largest difference between a group's share in a cluster and in the table. Without any bound, it is 0.02.",
         ),
         "min_cluster_size": Integer(1, 10**9, meaning="Smallest number of rows in a cluster."),

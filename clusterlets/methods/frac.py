@@ -65,7 +65,7 @@ class FRAC(Method):
     def fit(self, X, groups, n_clusters, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):
         from clusterlets.algorithms.frac import frac
 
-        return self._outputs(frac(X, groups, n_clusters, random_state, PARTS.value_of(tau, n_clusters), init, max_iter, tol))
+        return self._outputs(frac(X, groups, n_clusters, random_state, PARTS.resolve(tau, n_clusters), init, max_iter, tol))
 
     def _outputs(self, result):
         self.n_iter_ = result.n_iter
@@ -75,7 +75,7 @@ class FRAC(Method):
     def assignment_limits(self, composition, new_totals, tau="balanced", **_):
         from clusterlets.algorithms.frac import rows_for_new
 
-        return rows_for_new(composition, new_totals, PARTS.value_of(tau, composition.shape[1]))
+        return rows_for_new(composition, new_totals, PARTS.resolve(tau, composition.shape[1]))
 
     def faults(self, n_clusters, **parameters):
         faults = super().faults(n_clusters, **parameters)

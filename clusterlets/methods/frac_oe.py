@@ -16,7 +16,7 @@ class FRACOE(FRAC):
     def fit(self, X, groups, n_clusters, random_state, tau="balanced"):
         from clusterlets.algorithms.frac import frac_oe
 
-        return self._outputs(frac_oe(X, groups, n_clusters, random_state, PARTS.value_of(tau, n_clusters)))
+        return self._outputs(frac_oe(X, groups, n_clusters, random_state, PARTS.resolve(tau, n_clusters)))
 
     def seconds(self, rows, features, n_clusters):
         return rows * (7e-7 + 7e-8 * n_clusters)

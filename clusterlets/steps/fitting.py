@@ -11,7 +11,7 @@ from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import limit_records
 from clusterlets.grid.artifacts import INFEASIBLE, LIMIT_EXCEEDED, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
-from clusterlets.grid.entries import load
+from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.grid.pieces import save_failed_block, save_pieces
 from clusterlets.grid.samples import Sample
@@ -41,7 +41,7 @@ def fit_method(
     labels: cluster of each instance (.npz)
     starts: number of starts of each fit; it keeps the result with the least objective
     """
-    prepared, method_class = Prepared.load(data), load(json.loads(method))
+    prepared, method_class = Prepared.load(data), load_method(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
     unsupported = method_class().unsupported(n_rows, len(prepared.group_names))
     if k > n_rows or unsupported:

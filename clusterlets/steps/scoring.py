@@ -6,7 +6,7 @@ from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import limit_records
 from clusterlets.grid.artifacts import LIMIT_EXCEEDED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import format_parameters, seeds_of
-from clusterlets.grid.entries import load
+from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.grid.scoring import cluster_outcomes, match, matching_outcomes, score_all
@@ -49,7 +49,7 @@ def score_method(
     distances: for a matcher, summed distances of the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
     """
-    method_class, cell_parameters, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
+    method_class, cell_parameters, block = load_method(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measurements, block_seeds = load_json(geometry), seeds_of(seeds)
     if issubclass(method_class, Matcher):
         all_parameters, fit_limits = cell_parameters | json.loads(settings), Limits(**json.loads(limits))

@@ -120,7 +120,7 @@ def assert_runs_as_requested(requested, config):
     assert json.loads(json.dumps(config)) == config
     # If every cluster must get a part of each group, all the parts together are at most the group.
     taus = config["grids"].get("FRAC", {"parameters": {}})["parameters"].get("tau", [])
-    assert all(k * PARTS.value_of(tau, k) <= 1 + 1e-12 for tau in taus for k in config["k"])
+    assert all(k * PARTS.resolve(tau, k) <= 1 + 1e-12 for tau in taus for k in config["k"])
     assume(number_of_cells(config) < 3000)
     grid_cells = list(cells(config))
     assert len({cell.path for cell in grid_cells}) == len(grid_cells)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import combinations
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.entries import load
+from clusterlets.grid.entries import load_method
 
 N_ROWS = 24
 X, GROUPS = np.arange(2.0 * N_ROWS).reshape(N_ROWS, 2), np.arange(N_ROWS) % 2
@@ -185,7 +185,7 @@ def check_command(example):
 
 def run_and_check_arguments(grid, parameters, words):
     """Run the command with these parameters, and check the arguments that it gets. Return those made from ``words``."""
-    labels = load({"name": "mine", **grid})().fit(X, GROUPS, 3, np.random.default_rng(0), **parameters)
+    labels = load_method({"name": "mine", **grid})().fit(X, GROUPS, 3, np.random.default_rng(0), **parameters)
     assert labels.tolist() == [0] * N_ROWS
     *arguments, table_path, _ = Path("arguments").read_text().split("\0")[:-1]
     values = {**{name: as_text(value) for name, value in parameters.items()}, "k": "3"}

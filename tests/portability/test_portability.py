@@ -32,13 +32,16 @@ def jobs(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def native_run(jobs, tmp_path_factory):
-    """The folder and the facts of a run with the default settings of every library."""
+    """The folder of a run with the default settings of every library, and what run_steps.py reported about the libraries."""
     folder = tmp_path_factory.mktemp("native")
     return folder, tiny_grid.run_steps(folder, jobs)
 
 
-def assert_right_bytes(folder, native=None):
-    """Assert that the results have the expected bytes. With the folder of a native run, the message shows the difference."""
+def assert_expected_bytes(folder, native=None):
+    """Assert that the results have the expected bytes.
+
+    If ``native``, the folder of a native run, is given, a failure message shows how the results differ from that run.
+    """
     mismatch = tiny_grid.mismatch(folder, native)
     assert not mismatch, mismatch
 
@@ -50,11 +53,14 @@ def jobs_up_to_runs(jobs):
 
 @pytest.fixture
 def run_and_check(jobs, native_run, tmp_path):
-    """A function that runs the grid with variables and options, checks the bytes, and returns the facts of the run."""
+    """A function that runs the grid with environment variables and options of run_steps.py, and checks the bytes.
+
+    It returns what run_steps.py reported about the libraries.
+    """
 
     def run(variables=None, *options):
         facts = tiny_grid.run_steps(tmp_path, jobs, *options, variables=variables)
-        assert_right_bytes(tmp_path, native_run[0])
+        assert_expected_bytes(tmp_path, native_run[0])
         return facts
 
     return run
@@ -62,7 +68,10 @@ def run_and_check(jobs, native_run, tmp_path):
 
 @pytest.fixture
 def generic_numba(request):
-    """Variables that make Numba compile for any processor of this architecture. The code is kept for the next test run."""
+    """Environment variables that make Numba compile for any processor of this architecture.
+
+    Compiled code is cached between test runs.
+    """
     return {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(request.config.cache.mkdir("portability"))}
 
 
@@ -73,12 +82,13 @@ def test_the_grid_has_every_method_and_every_step_that_makes_reproducible_number
     configured_methods = [entry if isinstance(entry, str) else entry["name"] for entry in tiny_grid.SETTINGS["methods"]]
     names = {name for method in configured_methods for name in methods.get(method).names_in_results()}
     assert {row["matcher"] or row["method"] for row in rows} == names
-    # Two methods handle only two groups, and iris and people have more. With one seed, VFC leaves a cluster of iris empty.
+    # Two methods handle only two groups, and iris and people have more. For one seed, VFC leaves a cluster of iris empty.
     assert {(row["method"], row["status"]) for row in rows if row["status"] != "ok"} == {
         ("fairlets", "unsupported"),
         ("tree-fairlets", "unsupported"),
         ("vfc", "not_converged"),
     }
+    # Plain k-means runs only with the configured k, 2 and 6. The prices of other cluster numbers are interpolated.
     assert any(row["price_of_fairness"] for row in rows if row["n_clusters"] in ("3", "4", "5")), "no interpolated price"
     assert {job[0] for job in jobs} == {
         *("fetch-dataset", "prepare-dataset", "prepare-user-table", "measure-geometry", "measure-plain-cost"),
@@ -88,7 +98,7 @@ def test_the_grid_has_every_method_and_every_step_that_makes_reproducible_number
 
 
 def test_this_machine_gives_the_expected_bytes(native_run):
-    assert_right_bytes(native_run[0])
+    assert_expected_bytes(native_run[0])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -96,12 +106,13 @@ def test_the_bytes_do_not_depend_on_the_kernel_that_openblas_picks(kernel, run_a
     if not __cpu_features__.get(KERNELS[kernel]):
         pytest.skip(f"not run: this processor has no {KERNELS[kernel]}, which {kernel} needs")
     facts = run_and_check({"OPENBLAS_CORETYPE": kernel})
+    # The list also holds OpenMP libraries, which have no architecture.
     assert {blas["architecture"] for blas in facts["blas"] if blas["architecture"]} == {kernel}
 
 
 def test_the_bytes_do_not_depend_on_the_instructions_that_numpy_uses(run_and_check):
     if not OPTIONAL_FEATURES:
-        pytest.skip("not run: on this processor numpy has nothing to choose")
+        pytest.skip("not run: numpy has no optional CPU features on this processor")
     facts = run_and_check(WITHOUT_OPTIONAL_FEATURES)
     assert not set(OPTIONAL_FEATURES) & set(facts["numpy"])
 
@@ -120,8 +131,8 @@ def test_the_bytes_do_not_depend_on_the_number_of_threads(run_and_check):
     assert {blas["num_threads"] for blas in facts["blas"] if blas["architecture"]} == {min(2, os.cpu_count())}
 
 
-@pytest.mark.skipif(not without_blas.POSSIBLE, reason="not run: BLAS can be broken on Linux on x86-64 and aarch64 only")
-def test_no_step_up_to_the_runs_computes_a_product_of_doubles(jobs, tmp_path):
+@pytest.mark.skipif(not without_blas.POSSIBLE, reason="not run: BLAS can be disabled only on Linux (x86-64, aarch64)")
+def test_no_step_up_to_the_runs_computes_dot_products_of_doubles(jobs, tmp_path):
     """On tables this small, two BLAS kernels may round alike by chance, so this test fails if a kernel is called at all."""
     tiny_grid.run_steps(tmp_path, jobs_up_to_runs(jobs), "--without-blas")
 
@@ -134,4 +145,4 @@ def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native_run):
 def test_snakemake_gives_the_same_bytes_with_every_optimisation_switched_off(native_run, generic_numba, tmp_path):
     old_kernel = {"OPENBLAS_CORETYPE": "Nehalem"} if platform.machine() == "x86_64" else {}
     tiny_grid.snakemake(tmp_path, variables={**old_kernel, **WITHOUT_OPTIONAL_FEATURES, **OLD_GLIBC, **generic_numba})
-    assert_right_bytes(tmp_path, native_run[0])
+    assert_expected_bytes(tmp_path, native_run[0])

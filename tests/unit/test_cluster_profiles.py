@@ -39,9 +39,9 @@ def test_the_features_of_a_cluster_begin_with_the_one_that_stands_out_most():
 def test_a_sentence_describes_the_features_that_stand_out_in_their_own_units():
     memberships, _ = as_memberships(LABELS)
     profiles = Profiles.of(X.to_numpy(), memberships, list(X))
-    ages, members = X["age"], X["age"][LABELS == 5]
-    expected = f"age {members.mean():.4g} +- {members.std(ddof=0):.3g} (table {ages.mean():.4g} +- "
-    assert profiles.describe(1).startswith(expected)
+    ages, member_ages = X["age"], X["age"][LABELS == 5]
+    expected = f"age {member_ages.mean():.4g} +- {member_ages.std(ddof=0):.3g} (table {ages.mean():.4g} +- "
+    assert profiles.describe(1).startswith(expected)  # cluster 5, the second one
 
 
 def test_a_constant_feature_does_not_stand_out():
@@ -59,8 +59,10 @@ def test_typical_rows_are_the_three_nearest_to_the_mean():
         assert rows.tolist() == members[np.argsort(distances)[:3]].tolist()
 
 
-CLUSTER_COMMAND = ("cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2")
-CLUSTER_COMMAND += ("--max-deviation", "0.2", "-o", "labels.csv", "--report", "page.html")
+CLUSTER_COMMAND = (
+    *("cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2"),
+    *("--max-deviation", "0.2", "-o", "labels.csv", "--report", "page.html"),
+)
 
 
 @pytest.fixture

@@ -38,8 +38,9 @@ def record(event=None, message="", at=0.0, level=logging.INFO, **fields):
 
 def job_info(job, rule, at, message=None, logs=("some.log",), dataset=""):
     fields = {"jobid": job, "rule_name": rule, "rule_msg": message, "log": list(logs), "wildcards": {"dataset": dataset}}
-    other_fields = {"local": False, "is_checkpoint": False, "input": [], "output": [], "benchmark": None, "reason": "Missing"}
-    return record(LogEvent.JOB_INFO, at=at, **fields, **other_fields, priority=0, threads=1, resources={})
+    fields |= {"local": False, "is_checkpoint": False, "input": [], "output": [], "benchmark": None, "reason": "Missing"}
+    fields |= {"priority": 0, "threads": 1, "resources": {}}
+    return record(LogEvent.JOB_INFO, at=at, **fields)
 
 
 def job_error(job, rule, log, message=None, in_group=False):
@@ -76,7 +77,7 @@ def make_handler(monkeypatch):
         screen = Screen(terminal)
         monkeypatch.setattr("sys.stderr", screen)
         monkeypatch.setenv("TERM", "xterm")
-        monkeypatch.setattr(plugin, "_TICK", 3600.0)
+        monkeypatch.setattr(plugin, "_TICK", 3600.0)  # no redraw by the timer during a test
         handlers.append(plugin.LogHandler(OutputSettings(show_failed_logs=True, nocolor=True, **settings), None))
         return handlers[-1], screen
 
@@ -96,7 +97,7 @@ CLEAR_LINE = "\r\x1b[2K"
 def test_the_line_shows_steps_time_and_the_longest_running_job(make_handler):
     handler, screen = make_handler(terminal=True)
     feed(handler, FIRST_RECORDS)
-    assert screen.getvalue().strip(f"{CLEAR_LINE}\n") == "0 % · 0/7 steps · 0:00:00 elapsed, about 0:00:10 left"
+    assert screen.getvalue().replace(CLEAR_LINE, "").strip("\n") == "0 % · 0/7 steps · 0:00:00 elapsed, about 0:00:10 left"
     feed(handler, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
     feed(handler, [job_finished(1, 40.0)])
     line = screen.getvalue().split(CLEAR_LINE)[-1]
@@ -121,7 +122,7 @@ def test_the_line_is_cut_to_the_width_of_the_terminal(make_handler, monkeypatch)
     feed(handler, FIRST_RECORDS)
     feed(handler, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), job_finished(1, 1.0)])
     line = screen.getvalue().split(CLEAR_LINE)[-1]
-    assert len(line) == 49
+    assert len(line) == 49  # the last column stays free
     assert line.endswith("…")
     assert "\n" not in line
 
@@ -232,6 +233,7 @@ def simulate(jobs, expected, slots):
         end = start + seconds
         heapq.heappush(slot_ends, end)
         events += [(start, "start", job, job_info(job, rule, start, dataset=dataset)), (end, "end", job, None)]
+    # At equal times, ends come before starts, as "end" sorts before "start".
     for moment, kind, job, info in sorted(events, key=lambda event: event[:3]):
         if kind == "start":
             progress.start(info)
@@ -250,23 +252,24 @@ def test_running_large_datasets_first_does_not_inflate_the_estimate():
 
 
 @pytest.mark.parametrize("dataset", ["adult", "pima"])
-def test_the_estimate_is_soon_right_if_all_jobs_are_on_one_dataset(dataset):
+def test_the_estimate_converges_quickly_if_all_jobs_use_one_dataset(dataset):
     jobs = [("a", dataset, EXPECTED_SECONDS[dataset])] * 12
-    for estimate, truth in list(simulate(jobs, {"a": EXPECTED_SECONDS}, slots=1))[15:]:  # of 24 starts and ends
+    # Skip the first 15 of 24 events, while the estimate adapts.
+    for estimate, truth in list(simulate(jobs, {"a": EXPECTED_SECONDS}, slots=1))[15:]:
         assert abs(estimate - truth) < 0.2 * truth + 1, (estimate, truth)
 
 
 @pytest.mark.parametrize(
-    "pace, elapsed, tolerance", [(1, 0.0, 0.05), (1, 0.5, 0.15), (3, 0.25, 0.35), (3, 0.5, 0.25), (1 / 3, 0.5, 0.25)]
+    "slowdown, elapsed, tolerance", [(1, 0.0, 0.05), (1, 0.5, 0.15), (3, 0.25, 0.35), (3, 0.5, 0.25), (1 / 3, 0.5, 0.25)]
 )
-def test_the_estimate_finds_the_pace_of_the_machine(pace, elapsed, tolerance):
-    """Jobs take ``pace`` times the expected seconds. The estimate is checked when the part ``elapsed`` of the run is over."""
+def test_the_estimate_finds_the_pace_of_the_machine(slowdown, elapsed, tolerance):
+    """Jobs take ``slowdown`` times the expected seconds. The estimate is checked after the fraction ``elapsed`` of the run."""
     rng = random.Random(1)
     seconds_by_rule = {
         "score_method": [rng.uniform(0.2, 0.4) for _ in range(400)],
         "fit_method": [rng.uniform(2, 30) for _ in range(50)],
     }
-    expected = {rule: {"": mean(seconds) / pace} for rule, seconds in seconds_by_rule.items()}
+    expected = {rule: {"": mean(seconds) / slowdown} for rule, seconds in seconds_by_rule.items()}
     jobs = [(rule, "", seconds) for rule, all_seconds in seconds_by_rule.items() for seconds in all_seconds]
     rng.shuffle(jobs)
     estimates = list(simulate(jobs, expected, slots=2))
@@ -281,6 +284,7 @@ def test_a_rule_that_has_not_run_yet_is_estimated_at_the_pace_of_the_others():
         progress.start(job_info(job, "a", 3.0 * job))
         del progress.running[job]
     assert 2.5 < progress.seconds_left(300.0) < 3.0
+    # The time is an upper bound only after a failure, because jobs that need a failed job will not run.
     assert "at most" not in progress.status_line(300.0)
     progress.start(job_info(100, "b", 300.0))
     progress.failed[100] = progress.running.pop(100)

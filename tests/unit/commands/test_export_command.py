@@ -159,7 +159,7 @@ ERRORS = {
     "elsewhere/pieces/iris": "--method D --parameters hops=2 --seed 2 --results elsewhere",
     "--seed 4 is not among the configured seeds, 0 to 3": "--method D --parameters hops=2 --seed 4",
     "no dataset 'irsi'": "--dataset irsi --method D --parameters hops=2",
-    "There is no method 'GD' in the configuration; its methods: C, G-B, D, B, G-D, FRAC (fair), FRAC (nearest), k-means": (
+    "No configured method has the output 'GD'; the outputs are C, G-B, D, B, G-D, FRAC (fair), FRAC (nearest), k-means": (
         "--method GD --parameters hops=2"
     ),
     "C needs --parameters with a value for each, such as omega=0": "--method C --parameters hops=2",

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.commands.cli import STANDARD_OUTPUT, files_below, refuse_files
+from clusterlets.commands.cli import STANDARD_OUTPUT, check_output_files, files_below
 
 METHOD = """
 import numpy as np
@@ -102,7 +102,7 @@ def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow(run):
 
 def test_a_new_file_and_standard_output_pass_the_check_which_writes_nothing():
     for output in ("new.csv", STANDARD_OUTPUT):
-        refuse_files({"-o": output}, files_below("a file", "."))
+        check_output_files({"-o": output}, files_below("a file", "."))
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "people.csv"]
 
 

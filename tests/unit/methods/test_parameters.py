@@ -129,7 +129,7 @@ def test_missed_rows_equal_those_counted_by_hand():
     ("tau", "value"), [(0.1, 0.1), ("balanced", Fraction(1, 4)), ("0.9x", Fraction(9, 40)), ("1x", Fraction(1, 4))]
 )
 def test_tau_may_be_a_number_or_a_multiple_of_one_over_the_number_of_clusters(tau, value):
-    assert PARTS.value_of(tau, 4) == value
+    assert PARTS.resolve(tau, 4) == value
 
 
 def test_listing_the_parameters_loads_no_numba():
