@@ -2,9 +2,9 @@
 
     python benchmarks/bench_rows.py [--rows 10000 100000]
 
-For each step: CPU seconds, peak memory (on Linux), bytes of the output, and the exponent of the growth of the seconds. The
-table is a CSV file with 10 features and two groups; k = 20, one seed. Above 100,000 rows, sums of distances come from samples
-of rows. Steps that read only clusterlets are in bench_growth.py.
+For each step: CPU seconds, peak memory (on Linux), bytes of the output, and the exponent by which the seconds grow with the
+rows. The table is a CSV file with 10 features and two groups; k = 20, one seed. Above 100,000 rows, sums of distances come from
+samples of rows. Steps that read only clusterlets are in bench_growth.py.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
 
 
 def run_step(folder: Path, arguments: list[str]) -> dict:
-    """Run a step, and return the account that it prints."""
+    """Run a step, and return the resource use that it reports."""
     command = [sys.executable, "-m", "clusterlets", *arguments]
     process = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     account = accounts.parse(process.stderr)
@@ -74,8 +74,10 @@ def main() -> None:
             for step, arguments, output in steps(n):
                 account = run_step(folder, arguments)
                 seconds, megabytes = account["cpu_seconds"], account["memory_mb"]
-                previous_n, previous_seconds = previous.get(step, (n, seconds))
-                growth = f" (exponent {log(seconds / previous_seconds) / log(n / previous_n):.2f})" if previous_n != n else ""
+                growth = ""
+                if step in previous and previous[step][0] != n:
+                    previous_n, previous_seconds = previous[step]
+                    growth = f" (exponent {log(seconds / previous_seconds) / log(n / previous_n):.2f})"
                 previous[step] = n, seconds
                 size = (folder / output).stat().st_size
                 print(f"{n:,} rows, {step}: {seconds:.2f} s of CPU{growth}, {megabytes:.0f} MB, {size:,} bytes", flush=True)

@@ -54,9 +54,9 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
     """
     labels = np.asarray(labels)
     labellings = _checked_labellings(labels, n_labels)
-    rows = np.require(X, np.float64, ["C", "W"])
+    instances = np.require(X, np.float64, ["C", "W"])
     upper = np.zeros((len(labellings), n_labels, n_labels))
-    add_distances(rows, tiles_of(rows), labellings, upper)
+    add_distances(instances, tiles_of(instances), labellings, upper)
     sums = upper + upper.transpose(0, 2, 1)
     return sums if labels.ndim == 2 else sums[0]
 
@@ -157,16 +157,16 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     if len(X) > EXACT_LIMIT:
         outermost = EXACT_LIMIT // 5
         largest = _largest_distance(X[order[:outermost]], radii[:outermost])
-        # Stop if too many pairs could still be further apart.
+        # A pair can be further apart than `largest` only if its radii add up to more. Stop if too many pairs have such radii.
         if np.searchsorted(-radii, radii - largest).sum() > EXACT_LIMIT * EXACT_LIMIT // 10:
             return largest, max(largest, float(radii[0] + radii[outermost]))
     largest = _largest_distance(X[order], radii)
     return largest, largest
 
 
-def _largest_distance(rows: np.ndarray, radii: np.ndarray) -> float:
-    """Largest distance between two rows (m, d), which are sorted by descending distance ``radii`` from a fixed point."""
-    return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii)))
+def _largest_distance(instances: np.ndarray, radii: np.ndarray) -> float:
+    """Largest distance between two instances (m, d), which are sorted by descending distance ``radii`` from a fixed point."""
+    return float(np.sqrt(largest_squared_distance(instances, tiles_of(instances), radii)))
 
 
 def squared_distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
@@ -186,12 +186,12 @@ def moments_by_label(X: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[
 
     No label may be empty. O(n d).
     """
-    rows, labels = np.require(X, np.float64, ["C", "W"]), np.require(labels, np.int64, ["C", "W"])
-    means, inertia = np.empty((n_labels, rows.shape[1])), np.empty(n_labels)
+    instances, labels = np.require(X, np.float64, ["C", "W"]), np.require(labels, np.int64, ["C", "W"])
+    means, inertia = np.empty((n_labels, instances.shape[1])), np.empty(n_labels)
     sizes = np.empty(n_labels, dtype=np.int64)
-    sums_by_label(rows, labels, means, sizes)
+    sums_by_label(instances, labels, means, sizes)
     means /= sizes[:, None]
-    inertia_by_label(rows, labels, means, inertia)
+    inertia_by_label(instances, labels, means, inertia)
     return means, inertia
 
 

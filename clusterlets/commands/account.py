@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clusterlets.estimators import FairnessReport  # scikit-learn is slow to import
     from clusterlets.estimators.profiles import Profiles
 
-#: If the price of fairness is above this, the account suggests trying other methods.
+#: If the price of fairness is above this, the summary suggests trying other methods.
 HIGH_PRICE = 2.0
 _MAX_CLUSTERS = 20  # lines about clusters in the listing, and in the part on what stands out
 _MAX_GROUPS = 6  # groups with a column in the listing, and groups that a warning names per cluster
@@ -23,7 +23,7 @@ _MAX_INCOMPLETE = 5  # clusters lacking a group, in the warning that names them
 
 
 @dataclass(frozen=True)
-class Account:
+class Summary:
     """What ``clusterlets cluster`` prints about a clustering; ``str`` joins the parts in reading order."""
 
     table: str  # one line: the file, its size, and the share of each group

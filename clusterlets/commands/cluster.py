@@ -15,7 +15,7 @@ import pandas as pd
 
 from clusterlets import methods
 from clusterlets.commands import account, cli, own_table
-from clusterlets.commands.account import Account
+from clusterlets.commands.account import Summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import moments
@@ -28,7 +28,7 @@ from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted, first_of
 
-_MAX_NOTED_GROUPS = 5  # how many groups with too few different rows are named
+_MAX_NOTED_GROUPS = 5  # how many groups with too few distinct rows are named
 _DEFAULT_K = 10
 
 _EPILOG = """
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     options.method_class, options.is_matcher = _requested_method(options)
-    options.values = _requested_parameters(options)
+    options.method_parameters = _requested_parameters(options)
     options.k = _requested_k(options)
     _refuse_ignored_options(options)
     _refuse_late_failures(options)
@@ -74,8 +74,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Account]:
-    """The fitted estimator, and the account of its clustering."""
+def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Summary]:
+    """The fitted estimator, and the summary of its clustering."""
     from sklearn.exceptions import ConvergenceWarning  # imported late: scikit-learn and Numba are slow to load
 
     from clusterlets.algorithms.compiled import before_compiling
@@ -83,12 +83,12 @@ def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Account]:
     message = "clusterlets cluster: compiling once for this machine; this may take half a minute."
     with before_compiling(functools.partial(print, message, file=sys.stderr, flush=True)):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the account reports missing clusters anyway
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports missing clusters anyway
             clustering = _estimator(options).fit(data.X, sensitive_features=data.sensitive)
-        return clustering, _account(options, data, clustering)
+        return clustering, _summarize(options, data, clustering)
 
 
-def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summary: Account, command: str) -> None:
+def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summary: Summary, command: str) -> None:
     """Write the files that the options name. ``command`` is the command line, which the page shows."""
     stream = cli.stream_for_people(options.output)
     if options.output:
@@ -114,7 +114,7 @@ def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summar
         print(f"report: {options.report}", file=stream)
 
 
-def _page(options: argparse.Namespace, command: str, summary: Account, data: OwnTable, clustering) -> str:
+def _page(options: argparse.Namespace, command: str, summary: Summary, data: OwnTable, clustering) -> str:
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
@@ -149,12 +149,12 @@ def _page(options: argparse.Namespace, command: str, summary: Account, data: Own
 
 
 def _parser() -> argparse.ArgumentParser:
-    matchers = methods.names("paper")
+    matchers = methods.names("paper")  # the paper's methods are the matchers
     other_methods = [name for name in methods.names() if name not in matchers]
     parser = cli.parser(
         "cluster",
-        "Cluster the rows of a table fairly: every cluster gets about the table's share of each group. The groups are the "
-        "values of the sensitive column.",
+        "Cluster the rows of a table fairly: each group makes up about the same share of every cluster as of the table. The "
+        "groups are the values of the sensitive column.",
         _EPILOG.format(matchers=_method_list(matchers), methods=_method_list(other_methods)),
         usage="clusterlets cluster TABLE --sensitive COLUMN [options]",
     )
@@ -168,7 +168,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-k",
         type=cli.whole_number(1),
-        help="number of clusterlets of each group; for other methods, of clusters (default: 10, without --clusters)",
+        help="number of clusterlets per group, or of clusters for other methods (default: 10, without --clusters)",
     )
     parser.add_argument(
         "--clusters",
@@ -183,7 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     cli.add_output_files(
         parser,
         output="CSV file for the clusters of the rows; - is standard output",
-        plot="picture (.png, .pdf, .svg) of composition and a projection",
+        plot="picture (.png, .pdf, .svg) of the clusters' composition and a projection of the rows",
         report="page (.html) with the clusters, scores and picture",
         save="JSON file for the clustering, to which `clusterlets assign` adds new rows",
     )
@@ -192,7 +192,7 @@ def _parser() -> argparse.ArgumentParser:
         description = methods.meaning(name, owners).replace("%", "%%")
         group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=description)
     group.add_argument(
-        "--parameters", action="append", metavar="A=1,B=2", help="of any method, including one of your own; may be repeated"
+        "--parameters", action="append", metavar="A=1,B=2", help="parameters of any method, including your own; may be repeated"
     )
     return parser
 
@@ -216,7 +216,7 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], bool]:
     """The class of the requested method, and whether it is a matcher. Either --method or --matcher may name a matcher."""
     if options.method.endswith(".py"):
         return methods.from_file(options.method), False
-    matchers = methods.names("paper")
+    matchers = methods.names("paper")  # the paper's methods are the matchers
     if options.method == "clusterlets":
         method = methods.get(options.matcher or "G-B")
         if method.name not in matchers:
@@ -256,8 +256,10 @@ def _requested_k(options: argparse.Namespace) -> int:
 
 def _refuse_ignored_options(options: argparse.Namespace) -> None:
     unused_options = ["--matcher"] if options.matcher and not options.is_matcher else []
-    accepted_names = methods.parameters_of(options.method_class)
-    unused_options += [flag(name) for name in options.values if accepted_names is not None and name not in accepted_names]
+    accepted_names = methods.parameters_of(options.method_class)  # None: any
+    unused_options += [
+        flag(name) for name in options.method_parameters if accepted_names is not None and name not in accepted_names
+    ]
     if unused_options:
         hint = f" (its parameters: {', '.join(accepted_names)})" if accepted_names else ""
         verb, pronoun = ("has", "it") if len(unused_options) == 1 else ("have", "them")
@@ -265,30 +267,30 @@ def _refuse_ignored_options(options: argparse.Namespace) -> None:
             f"{' and '.join(unused_options)} {verb} no effect with {_method_option(options)}{hint}; leave {pronoun} out, or "
             "use another method."
         )
-    if options.clusters is not None and options.is_matcher and "hops" in options.values:
+    if options.clusters is not None and options.is_matcher and "hops" in options.method_parameters:
         raise ClusterletsError("--hops has no effect with --clusters, which chooses the hops; leave one out.")
 
 
 def _refuse_late_failures(options: argparse.Namespace) -> None:
-    """Refuse what would fail only after the fit, and what the method cannot do."""
+    """Raise now the errors that would otherwise come only in the fit or after it."""
     if options.is_matcher and options.k < 2 and options.clusters is None:
         raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; use 2 or more.")
-    problems = options.method_class().faults(options.k, **options.values)
+    problems = options.method_class().faults(options.k, **options.method_parameters)
     if problems:
-        raise ClusterletsError(f"{options.method_class.name} cannot do this: {'; '.join(problems)}.")
+        raise ClusterletsError(f"{options.method_class.name} does not accept these parameters: {'; '.join(problems)}.")
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report, "--save": options.save}
     inputs = [
         ("the table itself", options.table),
         *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
     ]
     cli.check_output_files(outputs, inputs)
-    guarantees_new_rows = options.method_class.assignment_limits is not Method.assignment_limits
-    if options.save and (options.is_matcher or not guarantees_new_rows or options.method.endswith(".py")):
+    can_assign = options.method_class.assignment_limits is not Method.assignment_limits
+    if options.save and (options.is_matcher or not can_assign or options.method.endswith(".py")):
         raise ClusterletsError(
-            f"--save has no effect with {_method_option(options)}, which guarantees nothing for new rows; use fair-limit, for "
+            f"--save cannot be used with {_method_option(options)}, which guarantees nothing for new rows; use fair-limit, for "
             "example."
         )
-    with optional("tune" if options.report else "plots"):
+    with optional("tune" if options.report else "plots"):  # the extra "tune" contains what pages need
         if options.plot or options.report:
             importlib.import_module("matplotlib")
         if options.report:
@@ -304,9 +306,11 @@ def _estimator(options: argparse.Namespace):
 
     if not options.is_matcher:
         method = options.method if options.method.endswith(".py") else options.method_class.name
-        return MethodClustering(method, options.k, parameters=options.values, random_state=options.seed)
+        return MethodClustering(method, options.k, parameters=options.method_parameters, random_state=options.seed)
     size = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
-    return ClusterletClustering(**size, matcher=options.method_class.name, random_state=options.seed, **options.values)
+    return ClusterletClustering(
+        **size, matcher=options.method_class.name, random_state=options.seed, **options.method_parameters
+    )
 
 
 def _notes_on_unmet_requests(options: argparse.Namespace, group_names: Iterable[str], clustering) -> list[str]:
@@ -316,20 +320,20 @@ def _notes_on_unmet_requests(options: argparse.Namespace, group_names: Iterable[
         return [] if count >= options.k else [f"{counted(count, 'cluster')} instead of the requested {options.k}"]
     clusterlet_counts = np.bincount(clustering.clusterlets_.group)
     notes = [
-        f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
+        f"{name} has only {counted(count, 'distinct row')}, so only {counted(count, 'clusterlet')}"
         for name, count in zip(group_names, clusterlet_counts, strict=True)
         if count < clustering.n_clusterlets_
     ]
     n_other_groups = len(notes) - _MAX_NOTED_GROUPS
     if n_other_groups > 0:
         subject = counted(n_other_groups, "other group has", "other groups have")
-        notes[_MAX_NOTED_GROUPS:] = [f"{subject} too few different rows"]
+        notes[_MAX_NOTED_GROUPS:] = [f"{subject} too few distinct rows"]
     if options.clusters not in (None, clustering.n_clusters_):
         notes.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
     return notes
 
 
-def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account:
+def _summarize(options: argparse.Namespace, data: OwnTable, clustering) -> Summary:
     from clusterlets.estimators import fairness_report
     from clusterlets.estimators.profiles import Profiles
 
@@ -337,7 +341,7 @@ def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # keeps the table's order of groups
     report = fairness_report(data.X, clustering.memberships_, groups, random_state=options.seed)
     group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
-    return Account(
+    return Summary(
         table=f"{options.table.name}: {len(data.X):,} rows, {counted(data.X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {', '.join(first_of(group_shares, MAX_GROUPS))}",
         features=data.features,
@@ -360,7 +364,7 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
     group_bounds, size_bounds = [], []
     for name, parameter in options.method_class.parameters.items():
         bound = parameter.bound
-        value = bound.resolve(options.values.get(name, parameter.default), options.k) if bound else None
+        value = bound.resolve(options.method_parameters.get(name, parameter.default), options.k) if bound else None
         if value is None:
             continue
         if bound is not SIZE:
@@ -368,9 +372,14 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
         elif value > 1:  # every cluster has at least one row
             size_bounds.append((name, bound, value))
     lines = []
-    for name, bound, value in [*group_bounds[-1:], *size_bounds]:  # of several bounds on groups, only the last applies
+    for name, bound, value in [*group_bounds[-1:], *size_bounds]:  # a later bound on groups replaces an earlier one
         n_off = bound.missed_rows(value, counts, group_counts)
-        verdict = ("kept", "kept up to whole rows, 1 row off")[n_off] if n_off < 2 else f"not kept, {n_off} rows off"
+        if n_off == 0:
+            verdict = "kept"
+        elif n_off == 1:
+            verdict = "kept up to whole rows, 1 row off"
+        else:
+            verdict = f"not kept, {n_off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
     return lines
 
@@ -391,8 +400,8 @@ def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
 def _describe_method(options: argparse.Namespace, clustering) -> str:
     name = options.method_class.name
     if not options.is_matcher:
-        return ", ".join(filter(None, (name, f"k = {options.k}", format_nested(options.values))))
-    fitted_attributes = {"hops": "hops_"}
+        return ", ".join(filter(None, (name, f"k = {options.k}", format_nested(options.method_parameters))))
+    fitted_attributes = {"hops": "hops_"}  # --clusters may have chosen other hops than the parameter
     settings = [
         f"{parameter} = {getattr(clustering, fitted_attributes.get(parameter, parameter))}"
         for parameter in options.method_class.grid()

@@ -17,15 +17,17 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import manifest
 from clusterlets.text import counted, cut
 
-_CELLS = "runs"
+_CELLS_FOLDER = "runs"
 # Folders whose tables are not read: runs.csv has the rows of the cells, and no manifest promises the other folders.
-_UNREAD_FOLDERS = (_CELLS, "variants", "accounts", "logs")
+_UNREAD_FOLDERS = (_CELLS_FOLDER, "variants", "accounts", "logs")
 _MAX_CHARACTERS = 60  # of a value that is shown
 _VERDICT = "verdict"
 # The kinds of differences besides changed verdicts, in the order in which they are shown.
 _KINDS = ("on one side only", "numbers, largest relative difference first", "other text")
 
 _EPILOG = f"""
+The files that a manifest lists as numbers or approximate are promised: every machine reproduces them.
+
 Every promised table (CSV) of REFERENCE is compared with the file of the same name in RESULTS. Tables must be the same byte for
 byte, or within {differences.TOLERANCE:g} if scipy computes them (statistics/). All other promised numbers are compared by their
 hashes in the manifests; all cells of a method on a dataset share one hash.
@@ -47,10 +49,10 @@ class _Pair:
     file: str
     reference: pd.DataFrame
     run: pd.DataFrame | None
-    same: bool  # whether the bytes of the files are the same
+    same: bool  # whether the files have the same bytes or, after a restriction to some datasets, the same rows
 
     @property
-    def has_promised_bytes(self) -> bool:
+    def must_match_exactly(self) -> bool:
         """Whether the same bytes are promised, not just numbers within a tolerance."""
         return differences.tolerance_of(self.file) == 0
 
@@ -98,9 +100,9 @@ def _compare(options: argparse.Namespace) -> int:
     pairs = [_read_pair(options, file) for file in _list_tables(options, reference)]
     hashes: dict[str, list[str]] = {}
     if reference and run:
-        common = _common_datasets(options, reference, run)
-        pairs = _restrict_to_datasets(common, pairs) if common else pairs
-        hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, common)
+        datasets = _datasets_to_compare(options, reference, run)
+        pairs = pairs if datasets is None else _restrict_to_datasets(datasets, pairs)
+        hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, datasets)
     tables = [pair.differing_cells(options.tolerance) for pair in pairs]
     # If no table differs, the result is empty, but has the columns.
     differing = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
@@ -119,7 +121,7 @@ def _compare(options: argparse.Namespace) -> int:
             print(f"\n{kind} ({len(differing_of_kind)}):")
             _show_differences(differing_of_kind, options.most)
     for kind, files in differing_files.items():
-        print(f"\nby their hashes, {kind} ({len(files)}):")
+        print(f"\n{'different by hash' if kind == 'different' else f'in the {kind}'} ({len(files)}):")
         _show(files, len(files), options.most)
     _show_manifests(options, reference, run)
     return 0 if same else 1
@@ -144,7 +146,7 @@ def _list_tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
     files = [file for file in files if manifest.group_of(file) in (manifest.NUMBERS, manifest.APPROXIMATE)]
     if not files:
         raise ClusterletsError(
-            f"{options.reference} holds no promised table (.csv) to compare with. `make reference` copies those of a run."
+            f"{options.reference} holds no promised table (.csv) to compare with. `make reference` copies a run's tables there."
         )
     if not any((options.results / file).is_file() for file in files):
         raise ClusterletsError(
@@ -162,11 +164,11 @@ def _read_pair(options: argparse.Namespace, file: str) -> _Pair:
     return _Pair(file, reference, differences.read_table(run_path), same)
 
 
-def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str]:
-    """Print and return the datasets that both runs have. Empty if their datasets are the same: then all rows are compared."""
+def _datasets_to_compare(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str] | None:
+    """Print and return the datasets that both runs have. None if their datasets are the same: then all rows are compared."""
     reference_datasets, run_datasets = reference["datasets"], run["datasets"]
     if reference_datasets.keys() == run_datasets.keys():
-        return []
+        return None
     common = [name for name in reference_datasets if name in run_datasets]
     if not common:
         raise ClusterletsError(
@@ -203,12 +205,16 @@ def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair
     return restricted
 
 
-def _compare_hashes(reference: Mapping, run: Mapping, tables: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
-    """Compare promised numbers outside the tables by their hashes. With ``common`` datasets, compare only their cells."""
+def _compare_hashes(
+    reference: Mapping, run: Mapping, tables: Collection[str], datasets: Collection[str] | None
+) -> dict[str, list[str]]:
+    """Compare promised numbers outside the tables by their hashes. If ``datasets`` are given, compare only their cells."""
     files = [file for file in {**manifest.hashes(reference), **manifest.hashes(run)} if file not in tables]
     files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
-    if common:
-        files = [file for file in files if PurePosixPath(file).parts[0] == _CELLS and PurePosixPath(file).parts[1] in common]
+    if datasets is not None:
+        files = [
+            file for file in files if PurePosixPath(file).parts[0] == _CELLS_FOLDER and PurePosixPath(file).parts[1] in datasets
+        ]
     return differences.compare_hashes(reference, run, files)
 
 
@@ -224,7 +230,7 @@ def _classify(differing: pd.DataFrame) -> np.ndarray:
 
 
 def _show_verdicts(pairs: list[_Pair], changed: pd.DataFrame, limit: int) -> None:
-    tables = [pair.reference for pair in pairs if pair.has_promised_bytes]
+    tables = [pair.reference for pair in pairs if pair.must_match_exactly]
     total = sum(len(table) * sum(_VERDICT in column for column in table) for table in tables)
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
@@ -239,8 +245,8 @@ def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str
 
 
 def _show_counts(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
-    exact = [pair for pair in pairs if pair.has_promised_bytes]
-    approximate = [pair for pair in pairs if not pair.has_promised_bytes]
+    exact = [pair for pair in pairs if pair.must_match_exactly]
+    approximate = [pair for pair in pairs if not pair.must_match_exactly]
     n_same = sum(pair.same for pair in exact)
     n_close = sum(not pair.same and pair.differing_cells(differences.TOLERANCE).empty for pair in exact)
     print(f"{counted(len(exact), 'table')}: {n_same} the same to the last digit,", end=" ")

@@ -73,7 +73,7 @@ class ClusterletClustering(FairClusterer):
                 matcher = next((matcher for matcher in matchers if matcher.name == self.matcher), matchers[0])
                 faults.append(matcher.parameters[name].fault(name, as_python(value)))
         if any(faults):
-            raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
+            raise InvalidInput(f"{type(self).__name__} does not accept these parameters: {'; '.join(filter(None, faults))}.")
 
     def _cluster(self, X, groups, random_state):
         self._warn_about_ignored_parameters(methods.get(self.matcher).parameters)

@@ -49,9 +49,13 @@ class MethodEstimator(FairClusterer):
         methods.check_parameters(method, values, method.name)
         faults = method().faults(int(self.n_clusters), **values)
         if faults:
-            raise InvalidInput(f"{method.name} cannot do this: {'; '.join(faults)}.")
+            raise InvalidInput(f"{method.name} does not accept these parameters: {'; '.join(faults)}.")
         if self.output is not None and self.output not in method.outputs:
-            outputs = f"its outputs are {', '.join(method.outputs)}" if method.outputs else "it has one"
+            outputs = (
+                f"its outputs are {', '.join(method.outputs)}"
+                if method.outputs
+                else "it has only one clustering, so leave output out"
+            )
             raise InvalidInput(f"{method.name} has no output {self.output!r}; {outputs}.")
 
     def _min_groups(self) -> int:
@@ -61,15 +65,15 @@ class MethodEstimator(FairClusterer):
         method = self._method()
         self._check_table(method, X, groups)
         compile_together(method.kernels)
-        values = self.sensitive_classes_
-        columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
+        classes = self.sensitive_classes_
+        columns = dict(zip(self.sensitive_names_, [classes] if classes.ndim == 1 else classes.T, strict=True))
         fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._python_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set_attributes(X, clustering, vars(fitted))
-        note = vars(fitted).get("note_")
+        note = getattr(fitted, "note_", None)
         if note:
             warnings.warn(note, ConvergenceWarning, stacklevel=3)
-        self._groups, self._saved = groups, None
+        self._groups, self._saved = groups, None  # None: a new fit invalidates AssigningMethod's saved clustering
         is_matcher = issubclass(method, methods.Matcher)  # then n_clusters is the number of clusterlets
         if self.n_clusters_ < self.n_clusters and not is_matcher:
             warnings.warn(
@@ -91,7 +95,7 @@ class MethodEstimator(FairClusterer):
             )
         unsupported = method().unsupported(len(X), n_groups)
         if unsupported:
-            raise InvalidInput(f"{method.name} cannot do this: {unsupported}.")
+            raise InvalidInput(f"{method.name} cannot cluster this table: {unsupported}.")
 
     def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, fit_attributes: Mapping[str, Any]) -> None:
         """Set the attributes that follow from labels (n,) or memberships (n, C), and copy those that the method set.
@@ -182,7 +186,7 @@ class NamedMethod(MethodEstimator):
 
 
 class AssigningMethod(NamedMethod):
-    """Base of the estimators whose method can guarantee something for new rows."""
+    """Base of the estimators whose method can assign new rows so that its guarantee still holds."""
 
     _saved: SavedClustering | None
 
@@ -228,13 +232,14 @@ class AssigningMethod(NamedMethod):
         labels, missed = self.saved().assign(self._check_new_rows(X), sensitive_features, remember)
         if missed:
             warnings.warn(
-                f"{type(self).__name__}: no clusters of these rows within the limits were found; with those returned, the "
+                f"{type(self).__name__}: no labels within the limits were found; with the returned labels, the "
                 f"worst share misses its limit by {missed:.2g}.",
                 stacklevel=2,
             )
         return labels
 
 
+# Double braces: set_parameters fills these in.
 _DOCSTRING_TEMPLATE = """{summary}
 
 Parameters
@@ -279,8 +284,8 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     name_conflicts = [name for name in method.parameters if any(hasattr(parent, name) for parent in bases)]
     if name_conflicts:
         raise TypeError(f"{method.name}: its estimator already has an attribute {name_conflicts[0]!r}; rename the parameter.")
-    if method.takes_any_parameter():  # the estimator could not list such parameters
-        raise TypeError(f"{method.name}: fit must name all of its parameters, because its estimator does.")
+    if method.takes_any_parameter():
+        raise TypeError(f"{method.name}: fit must not take **parameters, because the estimator lists every parameter.")
     estimator = type(method.__name__, bases, {"__doc__": docstring, "__module__": module, "_name": method.name})
     parameters: dict[str, Description] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
     parameters |= {name: describe(parameter) for name, parameter in method.parameters.items()}

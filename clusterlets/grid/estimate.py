@@ -120,7 +120,7 @@ def _variant_cost(rows: int, features: int, group_counts: Sequence[int], config:
         variant_config = {**config, "seeds": {**config["seeds"], "count": n_seeds}, "variants": {}}
         return dataset_cost(rows, features, group_counts, variant_config)
     prefix = variants.folder(config["results"], variant) + "/"
-    n_cells = sum(path.startswith(prefix) for path in variants.paths({**config, "datasets": [""]}, variant))
+    n_cells = sum(path.startswith(prefix) for path in variants.cell_paths({**config, "datasets": [""]}, variant))
     return Cost(_START_SECONDS * n_cells, _CELL_BYTES * n_cells, 0)
 
 

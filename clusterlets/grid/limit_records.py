@@ -1,7 +1,7 @@
 """Records of the cells in which a fit exceeded a limit on time or memory, so that only these rerun when the limits change.
 
 The record is a file beside the cell's own. Snakemake reruns a job when one of its parameters changes, so the job of a cell has
-the value of :func:`exceeded_limits` as a parameter.
+the value of :func:`rerun_parameter` as a parameter.
 """
 
 import csv
@@ -15,26 +15,26 @@ from clusterlets.storage import is_intact, load_text, save_text
 IN_FINGERPRINTS = False
 
 
-def exceeded_limits(cell: str, limits: str) -> str:
+def rerun_parameter(cell: str, limits: str) -> str:
     """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.
 
-    ``cell`` is the path of the cell's file, and ``limits`` are the current ones. A change of the returned value makes Snakemake
-    rerun the cell.
+    If nothing must be rerun, the value is that of the last run. ``cell`` is the path of the cell's file, and ``limits`` are the
+    current ones. A change of the returned value makes Snakemake rerun the cell.
     """
     file = _record_path(cell)
     if not file.is_file():
         return ""
     if not is_intact(file):
-        return limits
+        return limits  # rerun a cell whose record is damaged
     last_run = json.loads(load_text(file))
     must_rerun = last_run["exceeded"] and last_run["limits"] != limits
-    return limits if must_rerun else last_run["parameter"]  # an unchanged parameter does not rerun the cell
+    return limits if must_rerun else last_run["parameter"]
 
 
 def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
     """Record the ``limits`` that a cell ran with if one of its fits exceeded a limit, in this run or an earlier one.
 
-    ``parameter`` is the value of :func:`exceeded_limits` that this run was started with.
+    ``parameter`` is the value of :func:`rerun_parameter` that this run was started with.
     """
     if has_exceeded or parameter:
         save_text(_record_path(cell), json.dumps({"exceeded": has_exceeded, "limits": limits, "parameter": parameter}))

@@ -18,7 +18,7 @@ from clusterlets.grid import paths, step_fingerprints, variants
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.entries import PROGRAM_MODULE, load_method
 from clusterlets.grid.estimate import rule_costs
-from clusterlets.grid.limit_records import exceeded_limits
+from clusterlets.grid.limit_records import rerun_parameter
 from clusterlets.storage import hash_of_file
 
 _SOURCE_KEYS = ("path", "command", "conda")
@@ -107,12 +107,12 @@ class Plan:
     def exceeded_limits(self, pattern: str) -> Callable[[Any], str]:
         """A function from wildcards to the limits that the cell must be rerun with, or to "" if its fits exceeded none.
 
-        ``pattern`` is the path of the cell's file, with wildcards. See :func:`clusterlets.grid.limit_records.exceeded_limits`.
+        ``pattern`` is the path of the cell's file, with wildcards. See :func:`clusterlets.grid.limit_records.rerun_parameter`.
         """
 
         # A function of the wildcards: Snakemake ignores changes of a parameter that is a function of the output.
         def limits_to_rerun_with(wildcards: Any) -> str:
-            return exceeded_limits(pattern.format(**_parts(wildcards)), self.limits)
+            return rerun_parameter(pattern.format(**_parts(wildcards)), self.limits)
 
         return limits_to_rerun_with
 
@@ -131,7 +131,7 @@ class Plan:
 
     def run_files(self, wildcards: Any) -> list[str]:
         """The files of all cells of the grid or of a variant. A variant shares the cells that its change does not affect."""
-        return variants.paths(self.config, self.variant_of(wildcards))
+        return variants.cell_paths(self.config, self.variant_of(wildcards))
 
     def plain_costs(self, wildcards: Any) -> list[str]:
         """The files with the costs of plain k-means, for every table and k of a folder of cells."""

@@ -37,7 +37,7 @@ def has_own_tables(config: Mapping, variant: str) -> bool:
     return not variant or "scaling" in config["variants"][variant]
 
 
-def paths(config: Mapping, variant: str) -> list[str]:
+def cell_paths(config: Mapping, variant: str) -> list[str]:
     """Files of all cells of the grid (an empty name), or of a variant, including those that it shares with the grid."""
     results = config["results"]
     if not variant:

@@ -55,7 +55,7 @@ def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def _rows_of_numbers(text: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
-    compared_cells = comparison.counted(text).index.intersection(comparison.counted(code).index)
+    compared_cells = comparison.counted_cells(text).index.intersection(comparison.counted_cells(code).index)
     rows = text.loc[compared_cells, [*_CELL_COLUMNS, "reported"]].assign(kind=NUMBER)
     for name, compared in (("text", text), ("code", code)):
         rows[f"as_{name}"] = compared.loc[compared_cells, "reproduced"]

@@ -66,7 +66,7 @@ def read(path: Path) -> pd.DataFrame:
     return frame.fillna({"reason": ""})
 
 
-def counted(comparison: pd.DataFrame) -> pd.DataFrame:
+def counted_cells(comparison: pd.DataFrame) -> pd.DataFrame:
     """The cells that count and could be compared."""
     return comparison[comparison["counted"] & (comparison["verdict"] != NOT_COMPARABLE)]
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import averages, best_runs, cells, reported
-from clusterlets.paper.comparison import counted
+from clusterlets.paper.comparison import counted_cells
 from clusterlets.paper.verdict import DIFFERS, VERDICTS, judge
 
 PAPER, PERFECT = "the paper", "perfect"
@@ -40,7 +40,7 @@ def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
     runs if they have at least two full groups of ten seeds (0 to 9, 10 to 19 and so on). Otherwise the counts for copies are
     those of the committed reference, which has ten datasets and fifty seeds.
     """
-    printed_cells = counted(comparison)
+    printed_cells = counted_cells(comparison)
     measured = measure(runs, printed_cells)
     copies = measured if len(measured) else reported.controls().query("source != @PAPER")
     paper = _average_counts(printed_cells.assign(source=PAPER, copy=0))

@@ -95,7 +95,7 @@ class Results:
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
         yield "comparison.csv", self.comparison
         yield "comparison_counts.csv", self.counts
-        yield "comparison_groups.csv", verdict.judge_groups(comparison.counted(self.comparison))
+        yield "comparison_groups.csv", verdict.judge_groups(comparison.counted_cells(self.comparison))
         yield "comparison_controls.csv", self.controls
         yield "at_given_fairness.csv", self.at_given_fairness
         yield "at_given_fairness.md", at_fairness.to_markdown(self.at_given_fairness)

@@ -71,7 +71,7 @@ def basis_sentence(results: Results) -> str:
 
 
 def _whether_paper_holds(results: Results) -> tuple[str, str]:
-    groups = paper_verdict.judge_groups(comparison.counted(results.comparison))
+    groups = paper_verdict.judge_groups(comparison.counted_cells(results.comparison))
     verdicts = groups[groups["kind"] == "table"]
     if verdicts.empty:
         return "unknown, as no number can be compared.", ""

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 
 from clusterlets.grid.runs_table import read_cell, write_runs
-from clusterlets.grid.variants import paths, plain_cost_paths
+from clusterlets.grid.variants import cell_paths, plain_cost_paths
 from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
@@ -22,7 +22,7 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
     variant: name of a variant; by default the grid itself
     """
     settings = json.loads(config)
-    rows: list[dict] = [row for path in paths(settings, variant) for row in read_cell(path)]
+    rows: list[dict] = [row for path in cell_paths(settings, variant) for row in read_cell(path)]
     plain_costs: dict[str, dict[int, float]] = defaultdict(dict)
     for (dataset, k), path in plain_cost_paths(settings, variant).items():
         plain_costs[dataset][k] = load_json(path)["cost"]

@@ -51,7 +51,7 @@ ax.invert_yaxis()
 ax.set(xlabel="largest deviation of a cluster", xlim=(0, 0.9), title="Blue: within the limit (the line)")
 
 # %%
-# **Lesson.** If every cluster must keep a limit, use a method that promises one. ``fair-limit`` takes the limit itself, and uses
+# **Lesson.** If every cluster must keep a limit, use a method that promises one. ``fair-limit`` takes the limit itself and uses
 # all that it allows. Here it is the cheapest of the methods that keep it. Random clusters have nearly fair shares on average,
 # but a small cluster can still be unfair, and they have the highest price of all.
 plt.show()

@@ -102,7 +102,7 @@ def test_a_warning_names_groups_that_the_fit_did_not_have():
         model.assign(X[N:], sensitive_features=upper_case)
         model.saved().assign(X[N:], upper_case)
     # Another warning may say that no labels keep the limits.
-    messages = [str(warning.message) for warning in caught if "no clusters of these rows" not in str(warning.message)]
+    messages = [str(warning.message) for warning in caught if "no labels within the limits" not in str(warning.message)]
     assert messages == 2 * ["groups that did not occur in the fit: F, M; check the spelling, and the order of the columns"]
 
 
@@ -315,7 +315,7 @@ def test_groups_that_are_numbers_or_booleans_in_python_are_recognised_in_a_csv_f
     [
         (
             ("cluster", "old.csv", "--sensitive", "sex", "--method", "k-means", "-k", "3", "--save", "people.json"),
-            "--save has no effect with --method k-means",
+            "--save cannot be used with --method k-means, which guarantees nothing for new rows",
         ),
         (("assign", "old.csv", "new.csv"), "old.csv is not an intact clustering"),
         (("assign", "none.json", "new.csv"), "none.json"),

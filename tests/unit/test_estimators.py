@@ -338,7 +338,7 @@ def test_a_matcher_may_find_fewer_clusters_without_a_warning(people):
 
 def test_a_table_that_a_method_cannot_cluster_is_refused_with_the_reason():
     X = np.arange(2001.0)[:, None]
-    with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, but antidote handles at most 2000"):
+    with pytest.raises(InvalidInput, match="antidote cannot cluster this table: 2001 rows, but antidote handles at most 2000"):
         NAMED["antidote"](2).fit(X, sensitive_features=np.arange(2001) % 2)
     with pytest.raises(InvalidInput, match="a balance p/q with q up to 2. Take largest_q = 3 or more"):
         TreeFairlets(2, largest_q=2).fit(X[:8], sensitive_features=[0, 0, 1, 1, 1, 1, 1, 1])
@@ -405,7 +405,10 @@ def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored,
         (MethodClustering("k-means", True), "n_clusters: True; it must be a whole number of at least 1"),
         (MethodClustering(parameters=3), "parameters: 3; it must be a dict"),
         (MethodClustering("k-means", parameters={"tau": 1}), "k-means has no parameter 'tau'"),
-        (MethodClustering("k-means", output="far"), "k-means has no output 'far'; it has one"),
+        (
+            MethodClustering("k-means", output="far"),
+            "k-means has no output 'far'; it has only one clustering, so leave output out",
+        ),
         *((estimator(True), "n_clusters: True; it must be a whole number of at least 1") for estimator in ESTIMATORS),
         *((estimator(0), "n_clusters: 0; it must be a whole number of at least 1") for estimator in ESTIMATORS),
         *((estimator(5), "n_clusters=5 is more than n_samples=4") for estimator in ESTIMATORS),

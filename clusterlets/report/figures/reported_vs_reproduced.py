@@ -8,7 +8,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
 from clusterlets.analysis import selection
-from clusterlets.paper.comparison import counted
+from clusterlets.paper.comparison import counted_cells
 from clusterlets.paper.prediction import closeness_limit
 from clusterlets.report.drawing.style import add_method_legend, empty_figure, panels
 from clusterlets.report.figures import Declaration
@@ -48,7 +48,7 @@ _NUMBER_OFFSETS = ((6, 4), (6, -5), (0, 8))  # from a mark to its number, in poi
 
 def draw(comparison: pd.DataFrame) -> Figure:
     """Draw a panel per quantity: the paper's number against ours, by verdict."""
-    cells = counted(comparison).dropna(subset="difference")
+    cells = counted_cells(comparison).dropna(subset="difference")
     cells = cells.assign(panel=cells["quantity"].replace({"deviation_mean_std": "deviation_std"}))
     quantities = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
     if not quantities:

@@ -1,4 +1,4 @@
-"""The account of the clusters, with notes and warnings, that ``clusterlets cluster`` prints and writes to a page."""
+"""The summary of the clusters, with notes and warnings, that ``clusterlets cluster`` prints and writes to a page."""
 
 import re
 from html.parser import HTMLParser
@@ -61,7 +61,7 @@ def test_a_sensitive_column_with_many_values_gives_a_warning_and_a_short_list_of
     assert max(map(len, lines)) < 300
     notes = [line for line in run(*command, "-k", "10")[1].splitlines() if line.startswith("note: ")]
     # One note on ignored columns, five on single groups, and one on the remaining groups.
-    assert notes[-1] == "note: 25 other groups have too few different rows" and len(notes) == 7
+    assert notes[-1] == "note: 25 other groups have too few distinct rows" and len(notes) == 7
 
 
 def test_clusters_that_lack_a_group_give_a_warning(cluster):

@@ -220,7 +220,9 @@ OPTION_ERRORS = {
     "(did you mean 'G-B'?)": "--matcher GB",
     "--tau has no effect with --matcher G-B": "--tau 0.1",
     "--matcher and --hops have no effect": "--method frac --matcher D --hops 1",
-    "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": "--method frac -k 4 --tau 0.3",
+    "FRAC does not accept these parameters: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": (
+        "--method frac -k 4 --tau 0.3"
+    ),
     "use 2 or more": "-k 1",
     "--sensitive names 'sex' twice": "--sensitive sex",
     "--features names 'age' twice": "--features age,income,age",

@@ -151,8 +151,8 @@ def test_promised_files_other_than_tables_are_compared_by_hash(reference, result
     change_manifest(results, files__numbers={**files, "runs/pima/D/": "other", "tables/t2.tex": "new"})
     status, output = compare(reference, results)
     assert status == 1 and "by their hashes: 3 same, 1 different, 1 run only." in output
-    assert "by their hashes, different (1):\n  runs/pima/D/\n" in output
-    assert "by their hashes, run only (1):\n  tables/t2.tex\n" in output
+    assert "\ndifferent by hash (1):\n  runs/pima/D/\n" in output
+    assert "\nin the run only (1):\n  tables/t2.tex\n" in output
 
 
 def test_different_figures_and_pages_do_not_count_as_a_difference(reference, results, compare):

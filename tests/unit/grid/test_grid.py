@@ -68,10 +68,10 @@ def test_the_papers_grid_has_the_papers_number_of_configurations_and_runs():
     ],
 )
 def test_a_variant_runs_the_affected_cells_on_the_papers_seeds(variant, methods_affected, cells_per_dataset):
-    paths = variants.paths(EXTENDED, variant)
+    paths = variants.cell_paths(EXTENDED, variant)
     own_paths = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
     assert len(own_paths) == 11 * cells_per_dataset and {path.split("/")[5] for path in own_paths} == methods_affected
-    default_paths = [path for path in variants.paths(PAPER_GRID, "") if path.split("/")[3] in EXTENDED["methods"]]
+    default_paths = [path for path in variants.cell_paths(PAPER_GRID, "") if path.split("/")[3] in EXTENDED["methods"]]
     assert [path.replace(f"variants/{variant}/", "") for path in paths] == default_paths
 
 
@@ -99,7 +99,7 @@ def test_the_other_configurations_run_only_the_papers_methods_and_the_controls(n
 
 def test_a_variant_runs_every_block_that_contains_a_seed_of_the_paper():
     config = {**EXTENDED, "seeds": {"count": 30, "block": 7}}
-    blocks = {path.rsplit("seeds", 1)[1] for path in variants.paths(config, "greedy_last")}
+    blocks = {path.rsplit("seeds", 1)[1] for path in variants.cell_paths(config, "greedy_last")}
     assert blocks == {"0-6.csv", "7-13.csv"}  # the paper's seeds are 0 to 9
 
 

@@ -109,7 +109,7 @@ def test_exactly_one_pattern_matches_each_input_of_a_cell_and_of_the_recovery():
 
 def test_a_variant_folder_collects_its_own_cells_and_all_others_from_the_main_grid():
     for folder, name in EXTENDED.variant_folders.items():
-        assert EXTENDED.run_files(SimpleNamespace(place=folder)) == variants.paths(EXTENDED.config, name)
+        assert EXTENDED.run_files(SimpleNamespace(place=folder)) == variants.cell_paths(EXTENDED.config, name)
 
 
 def test_a_variant_folder_has_the_deviation_of_its_variant():

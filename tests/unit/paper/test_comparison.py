@@ -149,7 +149,7 @@ def test_the_counts_of_verdicts_add_up(compared_cells):
 
 def test_with_one_seed_all_verdicts_are_undecided_and_say_why():
     compared_cells = compared_runs(synthetic_runs(seeds=1, ks=(5, 10)))
-    judged = comparison.counted(compared_cells)
+    judged = comparison.counted_cells(compared_cells)
     assert set(judged["verdict"]) == {"undecided"} and judged["tail"].isna().all()
     assert judged["reason"].str.startswith("How much our number varies between seeds").all()
 

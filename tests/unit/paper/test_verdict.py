@@ -203,7 +203,7 @@ def twenty_seeds():
 @pytest.fixture(scope="module")
 def printed():
     """The paper's numbers that the comparison counts, without heloc."""
-    compared = comparison.counted(compared_runs(synthetic_runs(seeds=2, ks=(5,))))
+    compared = comparison.counted_cells(compared_runs(synthetic_runs(seeds=2, ks=(5,))))
     return compared[compared["dataset"] != "heloc"]
 
 
@@ -243,7 +243,7 @@ def test_copies_of_averages_are_compared_with_ours_without_one_dataset(printed):
 def test_with_fewer_than_twenty_seeds_no_copies_are_measured(twenty_seeds):
     runs = twenty_seeds[twenty_seeds["seed"] < 19]
     compared = compared_runs(runs)
-    assert controls.measure(runs, comparison.counted(compared)).empty
+    assert controls.measure(runs, comparison.counted_cells(compared)).empty
     counted = controls.count_verdicts(compared, runs)
     paper = counted[counted["source"] == controls.PAPER]
     counts = comparison.counts(compared).set_index("table")

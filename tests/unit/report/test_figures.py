@@ -16,12 +16,12 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from synthetic_runs import compared_runs, synthetic_clusterings, synthetic_runs
 
+from clusterlets import datasets
 from clusterlets.analysis import clusterings, selection, statistics
 from clusterlets.analysis.leaderboard import is_on_front
-from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.paper import reported, tables
-from clusterlets.paper.comparison import counted
+from clusterlets.paper.comparison import counted_cells
 from clusterlets.paper.prediction import closeness_limit
 from clusterlets.report.drawing.saving import as_bytes, write
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
@@ -70,6 +70,7 @@ def test_the_pareto_front_has_exactly_the_runs_that_no_other_dominates(seed):
 
 
 def test_the_front_leaves_out_limit_cases(runs):
+    # Limit cases have fewer than 3 clusters, or an overlap of .5 or more.
     axes = axes_titled(cohesion_vs_deviation.draw(runs), "pima")
     (line,) = axes.lines
     eligible = selection.without_limit_cases(selection.ok(runs[runs["dataset"] == "pima"]))
@@ -94,7 +95,8 @@ def test_the_heat_maps_show_means_over_seeds_and_then_datasets(runs):
     without_a_seed = runs[(runs["matcher"] == "G-B") & ~((runs["dataset"] == "pima") & (runs["seed"] == 1))]
     cell = without_a_seed[(without_a_seed["k"] == 10) & (without_a_seed["hops"] == 3)]
     expected = cell.groupby("dataset")["cohesion"].mean().mean()
-    assert heatmaps.means(without_a_seed, "cohesion", "hops").loc[10, 3] == pytest.approx(expected) != cell["cohesion"].mean()
+    assert expected != cell["cohesion"].mean()  # otherwise the test would not notice a plain mean
+    assert heatmaps.means(without_a_seed, "cohesion", "hops").loc[10, 3] == pytest.approx(expected)
 
 
 def test_a_heat_map_does_not_show_a_small_number_as_zero(runs):
@@ -125,7 +127,7 @@ def test_lines_over_omega_are_means_and_dashed_lines_the_means_of_the_controls(r
         curves = [line.get_ydata() for line in axes.lines[:3]]
         assert np.allclose(curves, [*by_dataset, np.mean(by_dataset, axis=0)])
         means = {to_hex(line.get_color()).upper(): line.get_ydata()[0] for line in axes.lines[3:]}
-        has_controls = quantity != "centroid_silhouette"
+        has_controls = quantity != "centroid_silhouette"  # controls have no clusterlets, so no centroids
         assert set(means) == ({COLORS["random"], COLORS["k-means"]} if has_controls else set())
         if has_controls:
             random = runs[runs["method"] == "random"]
@@ -156,9 +158,7 @@ def test_a_long_title_is_wrapped_above_all_names():
     figure = critical_difference.draw_ranking(ranking_of(names, title), names)
     figure.canvas.draw()
     (axes,) = figure.axes
-    name_boxes = [
-        text.get_window_extent() for text in axes.texts if text.get_text().strip("0123456789().- ").startswith("method")
-    ]
+    name_boxes = [text.get_window_extent() for text in axes.texts if "method-" in text.get_text()]
     assert len(name_boxes) == 22 and not any(one.overlaps(other) for one, other in combinations(name_boxes, 2))
     heading = axes.title.get_window_extent()
     assert heading.width < figure.bbox.width and heading.y0 > max(box.y1 for box in name_boxes)
@@ -208,7 +208,7 @@ def test_too_many_groups_are_replaced_by_their_number_and_a_panel_without_a_run_
         [table[table["group"] == "no"].assign(group=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
     )
     axes = axes_titled(composition.draw(runs, ten_groups), "pima")
-    assert "10 groups   " in [text.get_text() for text in axes.texts]
+    assert "10 groups" in [text.get_text().strip() for text in axes.texts]
     assert len({bar.get_facecolor() for bar in axes.patches}) == 10 and len(axes.lines) == 9
 
 
@@ -275,7 +275,7 @@ def comparison(runs):
 def test_the_points_are_the_numbers_that_count_in_the_comparison(comparison):
     figure = reported_vs_reproduced.draw(comparison)
     axes = axes_titled(figure, "cohesion")
-    cells = counted(comparison).dropna(subset="difference").query("quantity == 'cohesion'")
+    cells = counted_cells(comparison).dropna(subset="difference").query("quantity == 'cohesion'")
     marks = [collection for collection in axes.collections if collection.get_offsets().size and len(collection.get_sizes())]
     points = Counter(tuple(point) for collection in marks for point in np.round(collection.get_offsets(), 9).tolist())
     expected = cells[["reported", "reproduced"]].astype(float).round(9)
@@ -287,9 +287,12 @@ def test_the_labelled_points_are_those_furthest_outside_their_band(comparison):
     cells = comparison[comparison["counted"] & (comparison["quantity"] == "cohesion") & (comparison["verdict"] == "differs")]
     worst = cells.assign(miss=cells["difference"].abs() / closeness_limit("cohesion", 0)).nlargest(3, "miss")
     axes, ranked_cells = axes_titled(figure, "cohesion"), list(enumerate(worst.to_dict("records"), 1))
-    assert axes.get_xlabel().split("\n") == [f"{rank} {cell['row']}, T{cell['table'][5]}" for rank, cell in ranked_cells]
+    assert ranked_cells
+    assert axes.get_xlabel().split("\n") == [
+        f"{rank} {cell['row']}, T{cell['table'].removeprefix('table')[0]}" for rank, cell in ranked_cells
+    ]
     labels = {text.get_text(): text.xy for text in axes.texts}
-    assert labels == {f"{rank}": (float(cell["reported"]), float(cell["reproduced"])) for rank, cell in ranked_cells} != {}
+    assert labels == {f"{rank}": (float(cell["reported"]), float(cell["reproduced"])) for rank, cell in ranked_cells}
 
 
 def test_without_the_papers_datasets_the_figure_says_why_it_is_empty():
@@ -331,8 +334,9 @@ def test_figures_can_be_drawn_from_sparse_runs(runs, case, tmp_path):
 
 @pytest.mark.slow
 def test_another_process_draws_the_same_bytes(tmp_path):
-    # On eight datasets the methods differ so little that bands of the ranking join three or more methods.
-    runs = synthetic_runs(names()[:8], seeds=2, ks=(2, 10))
+    # On eight datasets the methods differ so little that bands of the ranking join three or more methods. The order of such
+    # methods in a set could depend on the hash seed.
+    runs = synthetic_runs(datasets.names()[:8], seeds=2, ks=(2, 10))
     outputs = []
     for hash_seed in ("1", "2"):
         folder = tmp_path / hash_seed
@@ -351,11 +355,17 @@ def test_another_process_draws_the_same_bytes(tmp_path):
 
 def test_a_pdf_stores_only_the_pixels_that_its_panels_show(runs, monkeypatch, tmp_path):
     images, write_image = [], PdfFile.imageObject
-    monkeypatch.setattr(PdfFile, "imageObject", lambda file, image: images.append(image) or write_image(file, image))
+
+    def write_and_keep(file, image):
+        images.append(image)
+        return write_image(file, image)
+
+    monkeypatch.setattr(PdfFile, "imageObject", write_and_keep)
     figure = cohesion_vs_deviation.draw(runs)
     width, height = figure.get_size_inches() * 200  # in pixels, of four bytes each
     save(figure, tmp_path / "figure")
     assert len(images) == len(DATASETS)
+    # Without a base, the image is a copy of a panel, not a view of the whole page.
     assert all(image.base is None and image.nbytes < width * height * 4 / len(DATASETS) for image in images)
 
 

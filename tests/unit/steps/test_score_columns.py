@@ -132,7 +132,7 @@ def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_o
     config = json.dumps({"results": "results", "datasets": ["a", "b"], "k": [2, 8]})
     for cases in (rows_and_prices, rows_and_prices[2:]):
         write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row, _ in cases])
-        monkeypatch.setattr(collecting, "paths", lambda config, variant: ["cell.csv"])
+        monkeypatch.setattr(collecting, "cell_paths", lambda config, variant: ["cell.csv"])
         collecting.collect_runs(config, "runs.csv")
         prices = read_runs("runs.csv")["price_of_fairness"]
         assert prices.to_list() == pytest.approx([price for _, price in cases], nan_ok=True)
