@@ -23,7 +23,7 @@ from clusterlets.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.paper import reported, tables
 from clusterlets.paper.comparison import counted_cells
 from clusterlets.paper.prediction import closeness_limit
-from clusterlets.report.drawing.saving import as_bytes, write
+from clusterlets.report.drawing.saving import as_bytes
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
 from clusterlets.report.figures import (
     cohesion_vs_deviation,
