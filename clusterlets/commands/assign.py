@@ -33,6 +33,7 @@ def main(arguments: list[str]) -> int:
     own_table.check_options(options)
     cli.check_output_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
     cli.check_output_files({"-o": options.output}, [("the clustering", options.model)])  # --save may overwrite the clustering
+    user_table.check_exists(Path(options.model))
     from clusterlets.estimators import SavedClustering  # imported late: scikit-learn is slow to load
 
     clustering = SavedClustering.load(options.model)

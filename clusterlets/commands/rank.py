@@ -49,7 +49,10 @@ def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     if not (_CHECKOUT / "Snakefile").is_file():
-        raise ClusterletsError("rank runs the workflow, which an installed package lacks: use it in a clone of the repository.")
+        raise ClusterletsError(
+            "rank runs the workflow, which this copy of the package lacks. In a clone of the repository, run `make "
+            "environment` and then .venv/bin/clusterlets rank."
+        )
     settings, tables, other_points = _read_reference(options.reference)
     user_config = configuration(settings, options.method, options.tables)
     config = check_configuration(user_config, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
@@ -204,7 +207,8 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
         return
     yield f"\n{method}:\n{pd.DataFrame(rows).to_string(index=False)}"
-    yield "(blocks: a block is a table and a k; the first number counts the blocks in which all scoring runs keep the limit)"
+    yield "(a block is a table with its sensitive groups, and a k; blocks: in how many the method keeps the limit, of how many"
+    yield " some clustering may keep it; docs/field.md describes the other columns)"
     if (standings.overall.loc[standings.overall["method"] == method, "price"].round(2) < 1).any():
         yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))

@@ -93,7 +93,7 @@ def main(arguments: list[str]) -> int:
             tuned.plot(options.plot)
         cluster_command = command(options, tuned.candidate(best), best["seed"])
         say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
-        say(f"This command repeats the run:\n  {shlex.join(cluster_command)}")
+        say(f"This command repeats the run; add -o labels.csv to write its clusters:\n  {shlex.join(cluster_command)}")
     if interruptions.received and not tuned.interrupted:  # the signal came while the files were written
         print("clusterlets tune: interrupted; the files above are complete.", file=sys.stderr)
         return interruptions.status

@@ -41,10 +41,15 @@ _MISSPELT_NUMBERS = {
 Chunk = tuple[Sequence[int], list[Sequence[str]]]
 
 
-def check_file(path: Path) -> None:
-    """Raise ClusterletsError unless the file exists and :func:`read` supports its format. The file is not opened."""
+def check_exists(path: Path) -> None:
+    """Raise ClusterletsError unless there is a file at this path."""
     if not path.is_file():
         raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the command runs.")
+
+
+def check_file(path: Path) -> None:
+    """Raise ClusterletsError unless the file exists and :func:`read` supports its format. The file is not opened."""
+    check_exists(path)
     if path.suffix not in (*SEPARATORS, PARQUET):
         raise ClusterletsError(f"{path} has an unknown format; its name must end in {', '.join(SEPARATORS)} or {PARQUET}.")
     if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:

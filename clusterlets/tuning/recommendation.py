@@ -93,7 +93,7 @@ def _without_result(tuned: "Tuned") -> str:
         parts.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[is_untried, 'method']))}.")
     if len(failed):
         names = ", ".join(dict.fromkeys(failed["method"]))
-        parts.append(f"{counted(len(failed), 'configuration')} without a result (the table says why): {names}.")
+        parts.append(f"{counted(len(failed), 'configuration')} without a result (the column note says why): {names}.")
     return " ".join(parts)
 
 

@@ -318,7 +318,7 @@ def test_groups_that_are_numbers_or_booleans_in_python_are_recognised_in_a_csv_f
             "--save cannot be used with --method k-means, which guarantees nothing for new rows",
         ),
         (("assign", "old.csv", "new.csv"), "old.csv is not an intact clustering"),
-        (("assign", "none.json", "new.csv"), "none.json"),
+        (("assign", "none.json", "new.csv"), "there is no file none.json"),
     ],
 )
 def test_methods_and_files_that_the_commands_cannot_use_are_refused_with_the_reason(people, run, command, message):

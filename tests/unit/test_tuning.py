@@ -121,7 +121,7 @@ def test_if_no_run_keeps_the_limit_the_run_nearest_to_it_is_recommended():
         iris, sensitive_features=species, n_clusters=3, max_deviation=0, methods_tried=["G-B", "fairlets"], n_seeds=2
     )
     assert not results["keeps"].any() and results.set_index("method").loc["fairlets", "statuses"] == "unsupported 1"
-    assert "1 configuration without a result (the table says why): fairlets" in results.recommendation()
+    assert "1 configuration without a result (the column note says why): fairlets" in results.recommendation()
     assert "No run gives 3 clusters within 0 of the table's shares. The nearest is " in results.recommendation()
     assert results.best()["deviation_max"] == results["deviation_max"].min()
 

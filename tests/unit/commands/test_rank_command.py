@@ -191,4 +191,4 @@ def test_a_missing_reference_is_named_and_an_older_one_is_refused(folder, error_
 
 def test_outside_a_clone_of_the_repository_the_command_is_refused(folder, error_of, monkeypatch):
     monkeypatch.setattr(rank, "_CHECKOUT", folder)
-    assert "in a clone of the repository" in error_of("mine.py")
+    assert "In a clone of the repository, run `make environment`" in error_of("mine.py")
