@@ -207,8 +207,10 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
         return
     yield f"\n{method}:\n{pd.DataFrame(rows).to_string(index=False)}"
-    yield "(a block is a table with its sensitive groups, and a k; blocks: in how many the method keeps the limit, of how many"
-    yield " some clustering may keep it; docs/field.md describes the other columns)"
+    yield (
+        "(a block is a table with its sensitive groups, and a k; blocks: in how many the method keeps the limit, of how many\n"
+        " some clustering may keep it; docs/field.md describes the other columns)"
+    )
     if (standings.overall.loc[standings.overall["method"] == method, "price"].round(2) < 1).any():
         yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))

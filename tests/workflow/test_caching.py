@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_limits import SLEEPY, grid_with_limit, statuses
+from test_limits import LONG_LIMIT_GRID, SHORT_LIMIT_GRID, SLEEPY, statuses
 
 RUNS = "results/tiny/runs.csv"
 MINE = """
@@ -64,17 +64,17 @@ def cache(tmp_path_factory):
 
 def test_after_a_revert_and_in_a_different_folder_all_but_uncached_jobs_are_restored(workflow_in, tmp_path_factory, cache):
     here = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("here")), cache)
-    assert here.run(grid_with_limit(0.3)) == CACHED | NOT_CACHED
+    assert here.run(SHORT_LIMIT_GRID) == CACHED | NOT_CACHED
     assert ("sleepy", "timeout") in statuses(here.workflow)
     before = here.results()
 
     here.write_method(MINE.replace("// 10", "// 7"))
-    assert here.run(grid_with_limit(0.3)) == {"fit_method mine", "score_method mine"} and here.results() != before
+    assert here.run(SHORT_LIMIT_GRID) == {"fit_method mine", "score_method mine"} and here.results() != before
     here.write_method(MINE + "# undone\n")
-    assert here.run(grid_with_limit(0.3)) == set() and here.results() == before
+    assert here.run(SHORT_LIMIT_GRID) == set() and here.results() == before
 
     there = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("there")), cache)
-    assert there.run(grid_with_limit(60)) == NOT_CACHED
+    assert there.run(LONG_LIMIT_GRID) == NOT_CACHED
     assert statuses(there.workflow) == {*statuses(here.workflow) - {("sleepy", "timeout")}, ("sleepy", "ok")}
     rows = [[line for line in run.results().splitlines() if b"sleepy" not in line] for run in (here, there)]
     assert rows[0] == rows[1]
@@ -83,11 +83,11 @@ def test_after_a_revert_and_in_a_different_folder_all_but_uncached_jobs_are_rest
 def test_damaged_files_of_the_cache_are_replaced_within_one_run(workflow_in, tmp_path_factory):
     cache = tmp_path_factory.mktemp("cache")
     here = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("here")), cache)
-    assert here.run(grid_with_limit(0.3)) == CACHED | NOT_CACHED
+    assert here.run(SHORT_LIMIT_GRID) == CACHED | NOT_CACHED
     before = here.results()
     for file in filter(Path.is_file, cache.rglob("*")):
         file.write_bytes(file.read_bytes()[:-1] + b"?")
     there = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("there")), cache)
-    assert there.run(grid_with_limit(0.3)) == CACHED | NOT_CACHED and there.results() == before
+    assert there.run(SHORT_LIMIT_GRID) == CACHED | NOT_CACHED and there.results() == before
     third = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("third")), cache)
-    assert third.run(grid_with_limit(0.3)) == NOT_CACHED and third.results() == before
+    assert third.run(SHORT_LIMIT_GRID) == NOT_CACHED and third.results() == before

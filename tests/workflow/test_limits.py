@@ -16,10 +16,8 @@ class Sleepy(Method):
 """
 RUNS = "results/tiny/runs.csv"
 SMALL_GRID = {"datasets": ["iris"], "k": [2], "methods": ["D", "random", {"path": "sleepy.py"}]}
-
-
-def grid_with_limit(seconds):
-    return {**SMALL_GRID, "limits": {"seconds": seconds, "memory_mb": 4000}}
+# Sleepy exceeds the short limit, and keeps the long one.
+SHORT_LIMIT_GRID, LONG_LIMIT_GRID = ({**SMALL_GRID, "limits": {"seconds": seconds, "memory_mb": 4000}} for seconds in (0.3, 60))
 
 
 def statuses(workflow):
@@ -30,11 +28,11 @@ def statuses(workflow):
 
 def test_changed_limits_rerun_only_the_cells_that_exceeded_the_old_limits(workflow):
     (workflow.folder / "sleepy.py").write_text(SLEEPY)
-    assert workflow.run(RUNS, config=grid_with_limit(0.3)).status == 0
+    assert workflow.run(RUNS, config=SHORT_LIMIT_GRID).status == 0
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "timeout")}
-    assert "Nothing to be done" in workflow.run(RUNS, config=grid_with_limit(0.3)).output
+    assert "Nothing to be done" in workflow.run(RUNS, config=SHORT_LIMIT_GRID).output
     # The steps are the fit and the scores of sleepy, and the table of all runs.
-    second_run = workflow.run(RUNS, config=grid_with_limit(60))
+    second_run = workflow.run(RUNS, config=LONG_LIMIT_GRID)
     assert second_run.status == 0 and "Done: 3 of 3 steps" in second_run.output
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "ok")}
-    assert "Nothing to be done" in workflow.run(RUNS, config=grid_with_limit(60)).output
+    assert "Nothing to be done" in workflow.run(RUNS, config=LONG_LIMIT_GRID).output
