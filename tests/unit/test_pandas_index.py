@@ -7,10 +7,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import clusterlets
-from clusterlets.bounds.gaps import assignment_gap
-from clusterlets.bounds.transport import sse_bounds
 from clusterlets.errors import InvalidInput
 from clusterlets.estimators import FRAC, ClusterletClustering, MethodClustering, deviation_scorer, plots
+from clusterlets.metrics.gaps import assignment_gap
 from clusterlets.tuning import tune
 
 RNG = np.random.default_rng(0)
@@ -30,7 +29,6 @@ CALLS = {
     ),
     "tune": lambda X, sex, labels: tune(X, sensitive_features=sex, n_clusters=2, minutes=1e-9, methods_tried=["random"]),
     "assignment_gap": lambda X, sex, labels: assignment_gap(X, sex, labels),
-    "sse_bounds": lambda X, sex, labels: sse_bounds(X, sex, [2], [0.5]),
 }
 
 
