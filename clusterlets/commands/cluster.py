@@ -23,6 +23,8 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import format_nested, parse_parameters, parse_value
 from clusterlets.methods import Method
+from clusterlets.methods.check import parameters_of
+from clusterlets.methods.registry import by_parameter, meaning
 from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
@@ -189,7 +191,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md lists the allowed values")
     for name, owners in _parameters().items():
-        description = methods.meaning(name, owners).replace("%", "%%")
+        description = meaning(name, owners).replace("%", "%%")
         group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=description)
     group.add_argument(
         "--parameters", action="append", metavar="A=1,B=2", help="parameters of any method, including your own; may be repeated"
@@ -199,7 +201,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _parameters() -> dict[str, list[type[Method]]]:
     """The parameters with their own option, each with the methods that accept it."""
-    return methods.by_parameter(map(methods.get, methods.names()))
+    return by_parameter(map(methods.get, methods.names()))
 
 
 def flag(parameter: str) -> str:
@@ -256,7 +258,7 @@ def _requested_k(options: argparse.Namespace) -> int:
 
 def _refuse_ignored_options(options: argparse.Namespace) -> None:
     unused_options = ["--matcher"] if options.matcher and not options.is_matcher else []
-    accepted_names = methods.parameters_of(options.method_class)  # None: any
+    accepted_names = parameters_of(options.method_class)  # None: any
     unused_options += [
         flag(name) for name in options.method_parameters if accepted_names is not None and name not in accepted_names
     ]

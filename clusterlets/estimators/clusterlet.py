@@ -16,10 +16,11 @@ from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
 from clusterlets.estimators.signatures import RANDOM_STATE, Description, describe, set_parameters
+from clusterlets.methods.registry import by_parameter, meaning
 from clusterlets.metrics.composition import deviation_per_cluster
 
 # The matchers that have each parameter, by the parameter's name.
-_MATCHERS_BY_PARAMETER = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
+_MATCHERS_BY_PARAMETER = by_parameter(methods.get(name) for name in methods.names("paper"))
 _SEARCHED_PARAMETERS = ("n_clusterlets", "hops")  # a search for a number of clusters chooses these
 _HOPS_TRIED = (1, 2, 3, 4)  # numbers of hops that this search tries, the paper's
 
@@ -172,13 +173,13 @@ def _parameters_of_matchers() -> Iterator[tuple[str, Description]]:
     """Yield each parameter of the matchers once. Its default is None if the matchers' defaults differ."""
     for name, matchers in _MATCHERS_BY_PARAMETER.items():
         defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
-        meaning = methods.meaning(name, matchers)
+        description = meaning(name, matchers)
         default, annotation, _ = describe(matchers[0].parameters[name])
         if len(defaults) > 1:
             default, annotation = None, f"{annotation} | None"
             defaults_by_matcher = ", ".join(f"{matcher.parameters[name].default!r} of {matcher.name}" for matcher in matchers)
-            meaning += f" None is the matcher's own default: {defaults_by_matcher}."
-        yield name, (default, annotation, f"{meaning} Ignored by the other matchers.")
+            description += f" None is the matcher's own default: {defaults_by_matcher}."
+        yield name, (default, annotation, f"{description} Ignored by the other matchers.")
 
 
 set_parameters(

@@ -26,6 +26,7 @@ from clusterlets.estimators.signatures import (
     set_parameters,
     with_common_attributes,
 )
+from clusterlets.methods.check import check_parameters
 
 
 class MethodEstimator(FairClusterer):
@@ -46,7 +47,7 @@ class MethodEstimator(FairClusterer):
     def _check_parameters(self) -> None:
         check_whole("n_clusters", self.n_clusters, 1)
         method, values = self._method(), self._python_parameters()
-        methods.check_parameters(method, values, method.name)
+        check_parameters(method, values, method.name)
         faults = method().faults(int(self.n_clusters), **values)
         if faults:
             raise InvalidInput(f"{method.name} does not accept these parameters: {'; '.join(faults)}.")

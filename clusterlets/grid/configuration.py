@@ -19,8 +19,9 @@ from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.grid import cells
 from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load_method
-from clusterlets.methods import Method, check_parameters
+from clusterlets.methods import Method
 from clusterlets.methods import names as method_names
+from clusterlets.methods.check import check_parameters
 from clusterlets.parameters import canonical_value
 from clusterlets.text import cut
 

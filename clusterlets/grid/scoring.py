@@ -14,7 +14,8 @@ from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prep
 from clusterlets.grid.cells import random_stream
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.grid.runs_table import parameter_columns
-from clusterlets.methods import Matcher, Method, is_from_file
+from clusterlets.methods import Matcher, Method
+from clusterlets.methods.users_file import is_from_file
 from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces

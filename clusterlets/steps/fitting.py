@@ -15,6 +15,8 @@ from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.grid.pieces import save_failed_block, save_pieces
 from clusterlets.grid.samples import Sample
+from clusterlets.methods.fits import objective_of
+from clusterlets.methods.users_file import is_from_file
 from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 
@@ -62,7 +64,7 @@ def fit_method(
             stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start)
             arguments = prepared.X, prepared.groups, k, stream, fit_parameters, sensitive_columns
             fitted, clusterings = methods.fit(method_class, *arguments)
-            objective = methods.objective(fitted, prepared.X, clusterings) if starts > 1 else 0.0
+            objective = objective_of(fitted, prepared.X, clusterings) if starts > 1 else 0.0
             if best_result is None or objective < best_objective:
                 best_result, best_objective = (clusterings, getattr(fitted, "note_", "")), objective
         return best_result
@@ -71,7 +73,7 @@ def fit_method(
     statuses: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
     fitted_seeds = block_seeds if method_class.is_random else block_seeds[:1]
-    outcomes = list(fits(fit, fitted_seeds, fit_limits, stateless=not methods.is_from_file(method_class)))
+    outcomes = list(fits(fit, fitted_seeds, fit_limits, stateless=not is_from_file(method_class)))
     if not method_class.is_random:  # one fit serves all seeds
         outcomes = [(seed, outcomes[0][1]) for seed in block_seeds]
     for seed, outcome in outcomes:
@@ -97,5 +99,5 @@ def _load_method(method_class: type[methods.Method], limits: Limits) -> None:
             methods.fit(method_class, np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0), {})
 
     # A user's method may never return, so it is first tried in a separate process, under the limits.
-    if not methods.is_from_file(method_class) or all(outcome.status == OK for _, outcome in fits(fit, [0], limits)):
+    if not is_from_file(method_class) or all(outcome.status == OK for _, outcome in fits(fit, [0], limits)):
         fit()

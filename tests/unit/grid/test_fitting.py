@@ -14,7 +14,8 @@ import pytest
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import fitting
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.methods import clusterings, get
+from clusterlets.methods import get
+from clusterlets.methods.fits import clusterings
 
 LOW_LIMITS = Limits(seconds=1, memory_mb=400)
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from clusterlets import methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import Matcher, Method
+from clusterlets.methods.check import check, check_parameters
+from clusterlets.methods.fits import clusterings
 
 RNG = np.random.default_rng(0)
 X, GROUPS = RNG.normal(size=(90, 3)), RNG.integers(3, size=90)
@@ -39,8 +41,8 @@ def test_every_method_is_valid_and_has_a_file_named_after_it():
     for name in methods.names():
         method = methods.get(name)
         assert method.name == name
-        methods.check(method, name)
-        methods.check_parameters(method, method.settings, name)
+        check(method, name)
+        check_parameters(method, method.settings, name)
         assert method.summary() and all(parameter.meaning for parameter in method.parameters.values())
 
 
@@ -80,7 +82,7 @@ def test_any_table_is_clustered_or_refused(name, rows, data):
     except ClusterletsError:  # no clustering keeps the promise, or there are too few clusterlets
         assert name in ("fair-limit", "tree-fairlets", "vfc") or isinstance(method, Matcher)
         return
-    for clustering in methods.clusterings(method, result, len(rows)).values():
+    for clustering in clusterings(method, result, len(rows)).values():
         if clustering.ndim == 2:  # memberships
             assert clustering.any(axis=1).all()
         else:
@@ -152,11 +154,11 @@ def test_a_missing_file_is_refused(tmp_path):
 
 
 def test_parameters_that_fit_does_not_take_are_refused():
-    methods.check_parameters(methods.get("FRAC"), ["tau", "tol"], "config.yaml")
+    check_parameters(methods.get("FRAC"), ["tau", "tol"], "config.yaml")
     with pytest.raises(ClusterletsError, match="config.yaml: G-B has no parameter 'tau'; its parameters: hops, scope"):
-        methods.check_parameters(methods.get("G-B"), ["tau"], "config.yaml")
+        check_parameters(methods.get("G-B"), ["tau"], "config.yaml")
     with pytest.raises(ClusterletsError, match="random has no parameter 'k'; it has none"):
-        methods.check_parameters(methods.get("random"), ["k"], "config.yaml")
+        check_parameters(methods.get("random"), ["k"], "config.yaml")
 
 
 def test_a_table_with_too_many_groups_or_rows_for_a_method_is_reported():

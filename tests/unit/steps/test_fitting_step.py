@@ -9,6 +9,7 @@ from clusterlets import methods
 from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.cells import random_stream
+from clusterlets.methods.fits import objective_of
 from clusterlets.steps.fitting import fit_method
 from clusterlets.storage import save_arrays
 
@@ -71,8 +72,8 @@ def test_starts_are_judged_by_the_methods_own_objective_or_else_by_the_squared_e
     X, groups = np.random.default_rng(1).normal(size=(60, 2)), np.arange(60) % 2
     for name in ("fairkm", "vfc", "fair-lloyd"):
         fitted, clusterings = methods.fit(methods.get(name), X, groups, 3, np.random.default_rng(0), {})
-        assert methods.objective(fitted, X, clusterings) == fitted.objective_
+        assert objective_of(fitted, X, clusterings) == fitted.objective_
     fitted, clusterings = methods.fit(methods.get("FRAC"), X, groups, 3, np.random.default_rng(0), {})
     labels = clusterings["FRAC (fair)"]
     expected = sum(np.square(X[labels == label] - X[labels == label].mean(axis=0)).sum() for label in range(3))
-    assert methods.objective(fitted, X, clusterings) == pytest.approx(expected)
+    assert objective_of(fitted, X, clusterings) == pytest.approx(expected)
