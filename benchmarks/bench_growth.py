@@ -49,7 +49,7 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     # Load scikit-learn and the methods before the timing starts.
     import sklearn.cluster  # noqa: F401
 
-    matchers = methods.names("paper")
+    matchers = methods.matchers()
     X, groups = random_table(n, FEATURES)
     start = time.process_time()
     clusterlets = extract_clusterlets(X, groups, K, np.random.default_rng(0))
@@ -79,9 +79,7 @@ def plot(results: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
     for step, color, marker in styles:
         sizes = [n for n in results if step in results[n]]
         seconds = [results[n][step]["seconds"] for n in sizes]
-        axes.loglog(
-            sizes, seconds, color=color, marker=marker, label=f"matcher {step}" if step in methods.names("paper") else step
-        )
+        axes.loglog(sizes, seconds, color=color, marker=marker, label=f"matcher {step}" if step in methods.matchers() else step)
     axes.set(xlabel="instances", ylabel="CPU seconds, one thread")
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right center", frameon=False)
@@ -103,7 +101,7 @@ def main() -> int:
         results[n] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
         print(f"n = {n:,}: " + ", ".join(f"{step} {cost['seconds']:.3g} s" for step, cost in results[n].items()), flush=True)
     bars = Bars()
-    for name in methods.names("paper"):
+    for name in methods.matchers():
         peak = max(results[SIZES[-1]][step]["megabytes"] for step in ("extraction", name))
         bars.at_most(f"n = {SIZES[-1]:,}, extraction plus {name}, peak memory", peak, 2000, "MB")
     if arguments.plot:

@@ -97,7 +97,7 @@ def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
     """The kind of each output, from the configuration's ``grids``. Only the first output of a method claims fairness."""
     kinds: dict[str, str] = {}
     for grid in grids.values():
-        kind = CLUSTERLETS if grid["needs"] else CONTROL if grid["role"] == "baseline" else METHOD
+        kind = CLUSTERLETS if grid["is_matcher"] else CONTROL if grid["role"] == "baseline" else METHOD
         first, *others = grid["names"]
         kinds |= {first: kind, **dict.fromkeys(others, OUTPUT)}
     return kinds

@@ -25,6 +25,7 @@ from clusterlets.grid.cells import format_nested, parse_parameters, parse_value
 from clusterlets.methods import Method
 from clusterlets.methods.check import parameters_of
 from clusterlets.methods.registry import by_parameter, meaning
+from clusterlets.methods.users_file import is_from_file
 from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
@@ -61,7 +62,9 @@ clusters overlap, a row that is in several clusters has several lines.
 def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
-    options.method_class, options.is_matcher = _requested_method(options)
+    options.method_class = _requested_method(options)
+    # A matcher in a file of the user's runs like any other method: its fit extracts the clusterlets.
+    options.is_matcher = options.method_class.is_matcher and not is_from_file(options.method_class)
     options.method_parameters = _requested_parameters(options)
     options.k = _requested_k(options)
     _refuse_ignored_options(options)
@@ -151,7 +154,7 @@ def _page(options: argparse.Namespace, command: str, summary: Summary, data: Own
 
 
 def _parser() -> argparse.ArgumentParser:
-    matchers = methods.names("paper")  # the paper's methods are the matchers
+    matchers = methods.matchers()
     other_methods = [name for name in methods.names() if name not in matchers]
     parser = cli.parser(
         "cluster",
@@ -214,25 +217,23 @@ def _method_list(names: Iterable[str]) -> str:
     return "\n".join(textwrap.fill(line, 118, subsequent_indent=" " * 16) for line in lines)
 
 
-def _requested_method(options: argparse.Namespace) -> tuple[type[Method], bool]:
-    """The class of the requested method, and whether it is a matcher. Either --method or --matcher may name a matcher."""
+def _requested_method(options: argparse.Namespace) -> type[Method]:
+    """The class of the requested method. Either --method or --matcher may name a matcher."""
     if options.method.endswith(".py"):
-        return methods.from_file(options.method), False
-    matchers = methods.names("paper")  # the paper's methods are the matchers
+        return methods.from_file(options.method)
     if options.method == "clusterlets":
         method = methods.get(options.matcher or "G-B")
-        if method.name not in matchers:
+        if not method.is_matcher:
             raise ClusterletsError(
-                f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method accepts other methods."
+                f"{options.matcher} is not a matcher. The matchers are {', '.join(methods.matchers())}; --method accepts other "
+                "methods."
             )
-        return method, True
+        return method
     names_by_lower_case = {name.lower(): name for name in methods.names()}
     method = methods.get(names_by_lower_case.get(options.method.lower(), options.method))
-    if method.name not in matchers:
-        return method, False
-    if options.matcher not in (None, method.name):
+    if method.is_matcher and options.matcher not in (None, method.name):
         raise ClusterletsError(f"--method {method.name} and --matcher {options.matcher} name two matchers; leave one out.")
-    return method, True
+    return method
 
 
 def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:

@@ -265,8 +265,10 @@ def command(options: argparse.Namespace, candidate: "Candidate", seed: int) -> l
     arguments += ["--drop-missing"] * options.drop_missing
     if options.scaling != "none":
         arguments += _option("scaling", options.scaling)
-    is_matcher = methods.get(candidate.method).role == "paper"
-    arguments += _option("matcher", candidate.method) if is_matcher else _option("method", candidate.method.lower())
+    if methods.get(candidate.method).is_matcher:
+        arguments += _option("matcher", candidate.method)
+    else:
+        arguments += _option("method", candidate.method.lower())
     for name, value in candidate.parameters.items():
         arguments += [cluster.flag(name), json.dumps(value) if isinstance(value, Mapping) else as_text(value)]
     return [*arguments, *_option("clusters", str(options.clusters)), *_option("seed", str(seed))]

@@ -14,9 +14,7 @@ from clusterlets.estimators.scorers import ClusterScorer, deviation_scorer, larg
 
 #: The estimators of single methods, by the name of the method.
 NAMED: dict[str, type[NamedMethod]] = {
-    name: estimator_of(methods.get(name), __name__)
-    for name in methods.names("rival")
-    if not issubclass(methods.get(name), methods.Matcher)
+    name: estimator_of(methods.get(name), __name__) for name in methods.names("rival") if not methods.get(name).is_matcher
 }
 globals().update({estimator.__name__: estimator for estimator in NAMED.values()})
 

@@ -20,7 +20,7 @@ from clusterlets.methods.registry import by_parameter, meaning
 from clusterlets.metrics.composition import deviation_per_cluster
 
 # The matchers that have each parameter, by the parameter's name.
-_MATCHERS_BY_PARAMETER = by_parameter(methods.get(name) for name in methods.names("paper"))
+_MATCHERS_BY_PARAMETER = by_parameter(methods.get(name) for name in methods.matchers())
 _SEARCHED_PARAMETERS = ("n_clusterlets", "hops")  # a search for a number of clusters chooses these
 _HOPS_TRIED = (1, 2, 3, 4)  # numbers of hops that this search tries, the paper's
 
@@ -67,7 +67,7 @@ class ClusterletClustering(FairClusterer):
         check_whole("n_clusterlets", self.n_clusterlets, 1)
         if self.n_clusters is not None:
             check_whole("n_clusters", self.n_clusters, 1)
-        faults = [methods.Choice(methods.names("paper")).fault("matcher", self.matcher)]
+        faults = [methods.Choice(methods.matchers()).fault("matcher", self.matcher)]
         for name, matchers in _MATCHERS_BY_PARAMETER.items():
             value = getattr(self, name)
             if value is not None:  # None stands for the matcher's own default

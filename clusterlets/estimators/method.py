@@ -75,8 +75,7 @@ class MethodEstimator(FairClusterer):
         if note:
             warnings.warn(note, ConvergenceWarning, stacklevel=3)
         self._groups, self._saved = groups, None  # None: a new fit invalidates AssigningMethod's saved clustering
-        is_matcher = issubclass(method, methods.Matcher)  # then n_clusters is the number of clusterlets
-        if self.n_clusters_ < self.n_clusters and not is_matcher:
+        if self.n_clusters_ < self.n_clusters and not method.is_matcher:  # a matcher's n_clusters counts clusterlets
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters instead of n_clusters={self.n_clusters}: the "
                 "instances have too few distinct values, or the method makes fewer clusters.",

@@ -87,7 +87,7 @@ def number_of_cells(config: Mapping) -> int:
 def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
     """Method, k and parameters of each configuration: first those of the matchers, by matcher; then all others, by k."""
     grids = config["grids"]
-    matchers = [method for method in config["methods"] if grids[method]["needs"]]
+    matchers = [method for method in config["methods"] if grids[method]["is_matcher"]]
     for method, k in itertools.product(matchers, config["k"]):
         yield from ((method, k, combination) for combination in combinations(grids[method]["parameters"]))
     for k, method in itertools.product(config["k"], config["methods"]):

@@ -116,8 +116,9 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     - ``tables``: the settings of each table, by id
     - ``exclude``: the names in ``exclude`` that match a dataset
     - ``methods``: the names of the methods
-    - ``grids``: for each method its source, names in results, label, role and citation, what it ``needs`` besides the table,
-      the ``settings`` that it takes from keys of the configuration, its ``starts``, and the values of its other ``parameters``
+    - ``grids``: for each method its source, names in results, label, role and citation, whether it ``is_matcher`` and
+      ``needs_partitions``, the ``settings`` that it takes from keys of the configuration, its ``starts``, and the values of
+      its other ``parameters``
 
     Raises
     ------
@@ -365,7 +366,7 @@ def _method_settings(method: type[Method], name: str, entry: Mapping, config: Ma
     values_tried = method.ladder() if config["ladders"] else method.grid()
     defaults = {parameter: configured.get(parameter, list(values)) for parameter, values in values_tried.items()}
     parameters = {**defaults, **entry.get("parameters", {})}
-    starts = config["starts"] if method.is_random and not method.needs else None
+    starts = config["starts"] if method.is_random and not method.is_matcher else None
     if starts and "n_init" in method.parameters:  # the method makes the starts itself
         parameters.setdefault("n_init", [starts])
         starts = None
@@ -375,7 +376,8 @@ def _method_settings(method: type[Method], name: str, entry: Mapping, config: Ma
         "label": method.label or name,
         "role": method.role,
         "citation": method.citation,
-        "needs": list(method.needs),
+        "is_matcher": method.is_matcher,
+        "needs_partitions": method.needs_partitions(),
         "settings": dict(method.settings),
         "starts": starts or 1,
         "parameters": parameters,

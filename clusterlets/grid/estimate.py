@@ -44,7 +44,7 @@ def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: 
     n_seeds, block_size = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
     n_cells = sum(1 for _ in cells({**config, "datasets": [""]}))
     n_clusterings = sum(
-        _clusterings_per_k_and_seed(name, entry) for name, entry in config["grids"].items() if not entry["needs"]
+        _clusterings_per_k_and_seed(name, entry) for name, entry in config["grids"].items() if not entry["is_matcher"]
     )
     n_sampled = min(rows, SAMPLED_ROWS)
     disk: float = _CELL_BYTES * n_cells + _FLOAT_BYTES * rows * (features + 1)
@@ -67,20 +67,19 @@ def rule_costs(rows: int, features: int, config: Mapping, n_groups: int = 2) -> 
     n_seeds, grids = config["seeds"]["count"], config["grids"]
     n_jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
     n_runs = len(config["k"]) * n_seeds
-    needs = {need for grid in grids.values() for need in grid["needs"]}
     costs = {"prepare_dataset": (1, _START_SECONDS), "measure_geometry": (1, _START_SECONDS)}
     kmeans = methods.get("k-means")()
     kmeans_seconds = sum(kmeans.seconds(rows, features, k) for k in config["k"]) * number_of_starts(rows)
     costs["measure_plain_cost"] = (len(config["k"]), len(config["k"]) * _NUMBA_SECONDS + kmeans_seconds)
-    if "clusterlets" in needs:
+    if any(grid["is_matcher"] for grid in grids.values()):
         costs["extract_clusterlets"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * rows * _KMEANS_SECONDS)
         costs["sum_distances"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * _sum_seconds(rows, 1))
-    if "partitions" in needs:
+    if any(grid["needs_partitions"] for grid in grids.values()):
         costs["sample_partitions"] = (n_jobs, n_jobs * _START_SECONDS + n_runs * config["sample_size"] * _PARTITION_SECONDS)
     for cell in cells({**config, "datasets": [""]}):
         grid = grids[cell.method]
         cell_seconds = {"score_method": _START_SECONDS}
-        if grid["needs"]:
+        if grid["is_matcher"]:
             cell_seconds["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORE_SECONDS
         else:
             cell_seconds["fit_method"] = _NUMBA_SECONDS + _fit_seconds(cell, grid, rows, features, n_groups, config["limits"])

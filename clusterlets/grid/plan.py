@@ -47,7 +47,7 @@ class Plan:
             for name, grid in config["grids"].items()
         }
         self.methods = {name: load_method(entry) for name, entry in self.entries.items()}
-        self.matchers = {name for name, method in self.methods.items() if method.needs}
+        self.matchers = {name for name, method in self.methods.items() if method.is_matcher}
         self.user_tables = [dataset for dataset, table in config["tables"].items() if "path" in table]
         self.limits = json.dumps(config["limits"], sort_keys=True)
 
@@ -154,7 +154,7 @@ class Plan:
         return sorted(files)
 
     def _partitions(self, method: str) -> list[str]:
-        return ["partitions"] if "partitions" in self.methods[method].needs else []
+        return ["partitions"] if self.methods[method].needs_partitions() else []
 
     def _block_path(self, kind: str, cell: Cell, base: str) -> str:
         return paths.cell_block_path(kind, cell, cell.method in self.matchers, base)

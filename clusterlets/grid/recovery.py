@@ -129,7 +129,7 @@ class IntermediateFiles:
         if not self._is_matcher(run):
             return Clusters(arrays["membership"], counts, labels)
         entry = self._config["grids"][run.method]
-        partitions = SeedBlock.load(self._path("partitions", run)) if "partitions" in entry["needs"] else None
+        partitions = SeedBlock.load(self._path("partitions", run)) if entry["needs_partitions"] else None
         settings = {name: self._config[key] for name, key in entry["settings"].items()}
         ((_, matching),) = match(  # one seed, so one pair of seed and fit
             method=cast(type[Matcher], load_method({"name": run.method, **entry})),
@@ -147,7 +147,7 @@ class IntermediateFiles:
         return Clusters(matching.result, counts, labels)
 
     def _is_matcher(self, run: Run) -> bool:
-        return bool(self._config["grids"][run.method]["needs"])  # only matchers need more than the table
+        return self._config["grids"][run.method]["is_matcher"]
 
     def _block(self, run: Run) -> str:
         seeds = self._config["seeds"]

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ CLUSTERLETS = "Clusterlets"
 
 def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) -> dict:
     """The columns of a row that name the method's output and its configuration."""
-    names = {"method": CLUSTERLETS, "matcher": name} if issubclass(method, Matcher) else {"method": name}
+    names = {"method": CLUSTERLETS, "matcher": name} if method.is_matcher else {"method": name}
     return {**names, "k": k, **parameter_columns(parameters)}
 
 
@@ -136,7 +135,7 @@ def match(
 ) -> Iterator[tuple[int, Fit]]:
     """Run a matcher on the clusterlets of every seed. Yields each seed with a fit, whose result is the membership (C, N).
 
-    ``partitions`` holds the Pareto fronts that the matcher C needs.
+    ``partitions`` holds the Pareto fronts of a matcher such as C.
     """
     status, note = pieces.status, pieces.note
     if status == OK:
@@ -149,11 +148,13 @@ def match(
 
     def membership(seed: int) -> np.ndarray | None:
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
-        random_state: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
+        random_state = random_stream(base_seed, dataset, k, seed, method.stream_number())
+        arguments = dict(parameters)
         if partitions is not None:
             # Imported by name: an import statement would add the module to the fingerprints of all matchers.
-            random_state = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
-        return _check_membership(method().match(clusterlets, random_state, **parameters), len(clusterlets))
+            centroid = import_module("clusterlets.algorithms.matching.centroid")
+            arguments["partitions"] = centroid.ParetoFront(**partitions.values[str(seed)])
+        return _check_membership(method().match(clusterlets, random_state, **arguments), len(clusterlets))
 
     for seed, fit in fits(membership, seeds, limits, stateless=not is_from_file(method)):
         has_no_clustering = fit.status == OK and fit.result is None

@@ -10,7 +10,7 @@ no methods: ``base``, ``registry``, ``users_file``, ``check`` and ``fits``.
 
 from clusterlets.methods.base import COMPILED, Matcher, Method
 from clusterlets.methods.fits import fit
-from clusterlets.methods.registry import get, names
+from clusterlets.methods.registry import get, matchers, names
 from clusterlets.methods.users_file import from_file
 from clusterlets.parameters import (
     DELTA,
@@ -46,5 +46,6 @@ __all__ = [
     "fit",
     "from_file",
     "get",
+    "matchers",
     "names",
 ]

@@ -17,6 +17,8 @@ from clusterlets.parameters import Parameter
 
 #: The ``libraries`` of a method with compiled kernels. llvmlite is among them because it generates the machine code.
 COMPILED = ("numpy", "numba", "llvmlite")
+#: Arguments of ``fit`` and ``match`` that are not parameters of the method.
+FIXED_ARGUMENTS = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state", "partitions")
 
 Result = np.ndarray | Mapping[str, np.ndarray]
 
@@ -56,9 +58,8 @@ class Method:
     kernels : tuple of str
         Functions that the estimator compiles in parallel before its first fit, named as for
         :func:`clusterlets.algorithms.compiled.compile_together`. Results do not depend on this attribute.
-    needs : tuple of str
-        What a :class:`Matcher` gets in place of a table: ``clusterlets``, and for some also ``partitions``. Empty for other
-        methods.
+    is_matcher : bool
+        Whether the method joins clusterlets, as a :class:`Matcher` does, or clusters instances.
     is_random : bool
         Whether the results depend on ``random_state``. If not, one fit serves all seeds.
     stream : int or None
@@ -93,15 +94,14 @@ class Method:
     most_rows: ClassVar[int | None] = None
     libraries: ClassVar[tuple[str, ...]] = ("numpy",)
     kernels: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[tuple[str, ...]] = ()
+    is_matcher: ClassVar[bool] = False
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({})
-    _main_function: ClassVar[str] = "fit"  # the name of the function that takes the parameters
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
-        arguments = cls.arguments().items()
+        arguments = [(name, argument) for name, argument in cls.arguments().items() if name not in FIXED_ARGUMENTS]
         defaults = {name: argument.default for name, argument in arguments if argument.default is not Argument.empty}
         own_parameters = vars(cls).get("parameters", {})
         # Leave out inherited parameters that this class's fit does not take.
@@ -115,12 +115,18 @@ class Method:
 
     @classmethod
     def arguments(cls) -> Mapping[str, Argument]:
-        return signature(getattr(cls, cls._main_function)).parameters
+        """The arguments of ``fit``; of ``match`` for a matcher."""
+        return signature(getattr(cls, "match" if cls.is_matcher else "fit")).parameters
 
     @classmethod
     def takes_any_parameter(cls) -> bool:
         """Whether ``fit`` takes parameters of any name."""
         return any(argument.kind is Argument.VAR_KEYWORD for argument in cls.arguments().values())
+
+    @classmethod
+    def needs_partitions(cls) -> bool:
+        """Whether the workflow must sample partitions for the method, which is then a :class:`Matcher`."""
+        return cls.is_matcher and "partitions" in cls.arguments()
 
     def fit(
         self, X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator, **parameters
@@ -222,12 +228,12 @@ class Method:
 class Matcher(Method):
     """A method that joins clusterlets, without seeing the instances.
 
-    If its ``needs`` include ``partitions``, it gets a Pareto front of sampled partitions in place of a random state.
+    If its ``match`` has an argument ``partitions``, the workflow samples partitions and passes their
+    :class:`~clusterlets.algorithms.matching.centroid.ParetoFront` in it.
     """
 
     role = "paper"
-    needs: ClassVar[tuple[str, ...]] = ("clusterlets",)
-    _main_function = "match"
+    is_matcher = True
     stream = 2  # shared by all matchers; 0 and 1 are the streams of the extraction and of the sampled partitions
 
     def match(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray | None:

@@ -1,6 +1,6 @@
 """C, the centroid matcher."""
 
-from clusterlets.algorithms.matching.centroid import ParetoFront, match_centroid, sample_partitions
+from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.methods import Choice, Integer, Matcher, Real
 
 
@@ -29,11 +29,8 @@ class Centroid(Matcher):
         "sample_size": Integer(1, 10**9, meaning="Number of random partitions to draw."),
     }
     settings = {"equation": "equation"}
-    needs = ("clusterlets", "partitions")
 
-    def match(self, clusterlets, random_state, omega=0.5, equation="corrected", sample_size=250_000):
-        """Like :meth:`Matcher.match`. ``random_state`` may be a :class:`ParetoFront` of partitions that were sampled before."""
-        front = random_state
-        if not isinstance(front, ParetoFront):
-            front = sample_partitions(clusterlets, sample_size, random_state)
-        return match_centroid(front, omega, equation)
+    def match(self, clusterlets, random_state, omega=0.5, equation="corrected", sample_size=250_000, partitions=None):
+        if partitions is None:
+            partitions = sample_partitions(clusterlets, sample_size, random_state)
+        return match_centroid(partitions, omega, equation)

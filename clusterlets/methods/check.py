@@ -6,15 +6,13 @@ from math import isfinite
 from typing import Any
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.methods.base import Method
+from clusterlets.methods.base import FIXED_ARGUMENTS, Method
 from clusterlets.parameters import VALUE_TYPES, Parameter
 
 #: The pattern of a method's name, which becomes part of file names.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 #: The functions of a method that the package calls, and that a user's file may define.
 ENTRY_POINTS = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
-# Arguments of fit and match that are not parameters of the method.
-_FIXED_ARGUMENTS = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
 
 
 def check(method: type[Method], where: str) -> None:
@@ -28,7 +26,7 @@ def check_parameters(method: type[Method], parameters: Iterable[str], where: str
     """Raise ClusterletsError if the method does not take one of the parameters. ``where`` begins the message."""
     accepted = parameters_of(method)
     for name in parameters:
-        if name in _FIXED_ARGUMENTS:
+        if name in FIXED_ARGUMENTS:
             raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method gets an argument with this name.")
         if accepted is not None and name not in accepted:
             hint = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
@@ -55,7 +53,7 @@ def _is_finite_value(value: Any) -> bool:
 # For each kind of value: its check, and the attributes of a method that must pass it.
 _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "string": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
-    "tuple of different strings": (_are_distinct_strings, ("outputs", "libraries", "kernels", "needs")),
+    "tuple of different strings": (_are_distinct_strings, ("outputs", "libraries", "kernels")),
     "whole number of at least 1": (lambda value: bool(value) and _is_whole_or_none(value), ("min_groups",)),
     "whole number of at least 0, or None": (_is_whole_or_none, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),

@@ -30,6 +30,11 @@ def names(role: str = "") -> list[str]:
     return sorted(method.name for method in methods if role in ("", method.role))
 
 
+def matchers() -> list[str]:
+    """The sorted names of the package's methods that join clusterlets."""
+    return [name for name in names() if get(name).is_matcher]
+
+
 def methods_in(module: ModuleType) -> dict[str, type[Method]]:
     """The methods that a module defines itself and does not import, by name."""
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Method)]

@@ -132,13 +132,14 @@ def parse_fits(log: str) -> list[dict]:
 
 
 def _names_in_grid(config: Mapping) -> set[str]:
-    """The names that the paths of this grid's logs may contain below the folder of the rule, and the needs of its methods."""
+    """The names that the paths of this grid's logs may contain below the folder of the rule, and what they share."""
     from clusterlets.grid.cells import cells  # imported late: writing an account must not load NumPy
 
     tables = config["tables"].values()
     return {table["name"] for table in tables}.union(
         *({cell.dataset, cell.method, cell.configuration, f"k{cell.k}", f"seeds{cell.seeds}"} for cell in cells(config)),
-        *(grid["needs"] for grid in config["grids"].values()),
+        {"clusterlets" for grid in config["grids"].values() if grid["is_matcher"]},
+        {"partitions" for grid in config["grids"].values() if grid["needs_partitions"]},
     )
 
 

@@ -1,6 +1,7 @@
 """The step that scores the runs of a cell. For a matcher, it first joins the clusterlets of every seed."""
 
 import json
+from typing import cast
 
 from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import limit_records
@@ -51,17 +52,18 @@ def score_method(
     """
     method_class, cell_parameters, block = load_method(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measurements, block_seeds = load_json(geometry), seeds_of(seeds)
-    if issubclass(method_class, Matcher):
+    if method_class.is_matcher:
+        matcher = cast(type[Matcher], method_class)
         all_parameters, fit_limits = cell_parameters | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
-        matchings = list(match(method_class, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
+        matchings = list(match(matcher, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
         has_exceeded = any(matching.status in LIMIT_EXCEEDED for _, matching in matchings)
         limit_records.record(output, has_exceeded, limits, exceeded_limits)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
                 accounts.log_fit(dataset, method_class.name, k, format_parameters(cell_parameters), seed, matching)
         inputs = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
-        outcomes = matching_outcomes(method_class, k, matchings, block, *inputs, measurements["groups"])
+        outcomes = matching_outcomes(matcher, k, matchings, block, *inputs, measurements["groups"])
     else:
         outcomes = cluster_outcomes(method_class, k, block_seeds, block, measurements["groups"])
     columns = columns_of_names(list(measurements["groups"]))

@@ -87,7 +87,7 @@ class Candidate:
 
     def estimator(self, n_clusters: int, seed: int) -> ClusterletClustering | MethodClustering:
         """The unfitted estimator. A matcher searches for the configuration closest to ``n_clusters`` clusters."""
-        if methods.get(self.method).role == "paper":
+        if methods.get(self.method).is_matcher:
             return ClusterletClustering(n_clusters=n_clusters, matcher=self.method, random_state=seed, **self.parameters)
         return MethodClustering(self.method, n_clusters, parameters=dict(self.parameters), random_state=seed)
 

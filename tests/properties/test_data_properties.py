@@ -11,7 +11,7 @@ from clusterlets.algorithms.frac import fair_assignment, frac
 from clusterlets.algorithms.geometry import diameter, distance_sums, within_sums
 
 few_examples = settings(max_examples=25)
-every_matcher = pytest.mark.parametrize("name", methods.names("paper"))
+every_matcher = pytest.mark.parametrize("name", methods.matchers())
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -74,7 +74,7 @@ def checked_estimators():
     """Pairs of an estimator and the checks that it cannot pass, with the reason."""
     clusterlets = with_alternating_groups(ClusterletClustering)
     yield clusterlets(), {}
-    for matcher in methods.names("paper"):
+    for matcher in methods.matchers():
         yield clusterlets(3, matcher=matcher, **({"sample_size": 300} if matcher == "C" else {"hops": 1})), {}
     for estimator in ESTIMATORS:
         method = methods.get(estimator._name)
@@ -119,7 +119,7 @@ def labels_of_method(method, X, sex, seed, **parameters):
     return codes(result[method.outputs[0]] if method.outputs else result)
 
 
-MATCHERS = [(matcher, {"hops": 3}) for matcher in methods.names("paper") if matcher != "C"]
+MATCHERS = [(matcher, {"hops": 3}) for matcher in methods.matchers() if matcher != "C"]
 MATCHERS += [("C", {"omega": 0.25, "sample_size": 2000}), ("B", {"hops": 3, "scope": "cluster"})]
 
 

@@ -43,7 +43,7 @@ SETTINGS = {
     "datasets": ["iris"],
     "methods": ["D"],
     "seeds": {"count": 2, "block": 2},
-    "grids": {"D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}}},
+    "grids": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
 }
 CELLS = [f"runs/iris/D/k{k}_hops1/seeds0-1.csv" for k in SETTINGS["k"]]
 PROVENANCE = {

@@ -22,9 +22,9 @@ CONFIG = {
     "k": [2, 5],
     "methods": ["C", "D", "FRAC"],
     "grids": {
-        "C": {"needs": ["clusterlets", "partitions"], "parameters": {"omega": [0.5]}},
-        "D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}},
-        "FRAC": {"needs": [], "parameters": {}},
+        "C": {"is_matcher": True, "needs_partitions": True, "parameters": {"omega": [0.5]}},
+        "D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}},
+        "FRAC": {"is_matcher": False, "needs_partitions": False, "parameters": {}},
     },
     "seeds": {"count": 4, "block": 2},
 }
