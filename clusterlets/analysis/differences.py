@@ -58,12 +58,13 @@ def compare_tables(file: str, reference: pd.DataFrame, run: pd.DataFrame, tolera
     numbers = cells.apply(pd.to_numeric, errors="coerce")
     distance = (numbers["run"] - numbers["reference"]).abs()
     larger = numbers.abs().max(axis=1)
-    within_tolerance = (distance <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
+    is_finite = np.isfinite(larger)  # an infinite number is far from every other one, whatever the tolerance
+    within_tolerance = is_finite & (distance <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
     equal = (cells["reference"] == cells["run"]) | within_tolerance
     # A row or column is "lone" if only one of the two tables has it.
     in_lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
     in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(run.columns))
-    differences = cells.assign(difference=distance, share=distance / larger)
+    differences = cells.assign(difference=distance, share=(distance / larger).where(is_finite | distance.isna(), np.inf))
     differing_cells = differences[~(equal | in_lone_row | in_lone_column)].reset_index()
     lone_rows = _lone_differences(cells[in_lone_row], "row")
     lone_columns = _lone_differences(cells[in_lone_column & ~in_lone_row], "column")

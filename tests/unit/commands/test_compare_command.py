@@ -216,6 +216,15 @@ def test_the_tolerance_is_relative_above_one():
     assert differences.compare_tables("f", table, far, tolerance=1e-3).empty
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [("inf", "1"), ("1", "-inf"), ("inf", "-inf"), ("nan", "1"), ("few", "1"), ("few", "many"), ("", "0")]
+)
+def test_no_tolerance_makes_a_number_equal_to_what_is_none(before, after):
+    tables = [pd.DataFrame({"dataset": ["pima"], "size": [size]}) for size in (before, after)]
+    assert len(differences.compare_tables("f", *tables, tolerance=1e9)) == 1
+    assert len(differences.compare_tables("f", *tables[::-1], tolerance=1e9)) == 1
+
+
 def test_changed_verdicts_come_first_and_then_the_largest_relative_changes(reference, results, compare):
     replace_once(results, "comparison.csv", "9,close", "9.1,reproduced")
     replace_once(results, "tables/t2.csv", "0.25", "0.26")
