@@ -71,8 +71,8 @@ def test_the_whole_grid_runs_and_the_groups_keep_their_names(people):
     folder, _ = people
     rows = list(csv.DictReader((folder / "results/people/runs.csv").read_text(encoding="utf-8").splitlines()))
     rows_of = {name: [row for row in rows if row["dataset"] == name] for name in ("iris", "people.city")}
-    # Two seeds of five matchers, FRAC's two outputs, fair-limit, fair-flow and two controls.
-    assert len(rows_of["people.city"]) == len(rows_of["iris"]) == len(rows) / 2 == 2 * (5 + 2 + 2 + 2)
+    # Two seeds of five matchers, FRAC's two outputs and two controls.
+    assert len(rows_of["people.city"]) == len(rows_of["iris"]) == len(rows) / 2 == 2 * (5 + 2 + 2)
     assert {row["status"] for row in rows} == {"ok"}
     for file in ("results/people/prepared/people.city.json", "results/people/geometry/people.city.json"):
         assert json.loads((folder / file).read_text(encoding="utf-8"))["groups"] == CITIES

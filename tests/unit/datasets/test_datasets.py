@@ -364,13 +364,8 @@ def test_the_command_reports_a_faulty_configuration(content, message, tmp_path, 
     assert message in capsys.readouterr().err
 
 
-def without_methods(config, *names):
-    methods = [method for method in config["methods"] if method not in names]
-    return {**config, "methods": methods, "grids": {method: config["grids"][method] for method in methods}}
-
-
 def test_the_estimated_time_and_space_are_near_the_measured_ones():
-    config = without_methods(read_configuration(), "fair-limit", "fair-flow")
+    config = read_configuration()
     tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, *_ in REAL_DATASETS.values()]
     total = estimate.total_cost([estimate.dataset_cost(*sizes, config) for sizes in tables])
     # The paper's methods took 611 seconds of CPU time and 80 MB. Distances to sampled rows take 130 MB more.
