@@ -61,4 +61,4 @@ rule data:
     conda:
         "envs/fetch.yaml"
     shell:
-        "tee {log:q} < {input.listing:q}"
+        "echo && tee {log:q} < {input.listing:q}"

@@ -11,7 +11,7 @@ PURPOSES = {
     "assign": "assign new rows to the clusters of a saved clustering",
     "export": "write the clusters of any run of the grid, row by row",
     "rank": "place a method of your own in the leaderboard",
-    "datasets": "list a configuration's datasets, and estimate what its grid costs",
+    "datasets": "list a configuration's datasets",
     "why": "explain what would run again, and why",
     "verify": "check a results folder against its manifest",
     "compare": "compare a run's numbers with a reference",

@@ -6,7 +6,6 @@
 import functools
 import json
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +16,6 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.entries import PROGRAM_MODULE, load_method
-from clusterlets.grid.estimate import rule_costs
 from clusterlets.grid.limit_records import rerun_parameter
 from clusterlets.storage import hash_of_file
 
@@ -207,16 +205,6 @@ class Plan:
         if "path" in table:
             return True  # the hash of a user's table is a parameter
         return json.loads(Path(_receipt(table["name"])).read_text(encoding="utf-8"))["sha256_matches"]
-
-    def seconds_per_job(self) -> dict[str, dict[str, float]]:
-        """Estimated CPU seconds of a job, by rule and dataset. Users' tables are omitted: their rows are not counted yet."""
-        seconds_by_rule: dict[str, dict[str, float]] = defaultdict(dict)
-        for dataset, table in self.config["tables"].items():
-            if dataset not in self.user_tables:
-                description = datasets.describe(table["name"])
-                for rule, (n_jobs, seconds) in rule_costs(description["rows"], description["features"], self.config).items():
-                    seconds_by_rule[rule][dataset] = seconds / n_jobs
-        return dict(seconds_by_rule)
 
     # ---- fingerprints ------------------------------------------------------------------------------------------------
 

@@ -38,6 +38,3 @@ class Antidote(Method):
         from clusterlets.algorithms.antidote import antidote
 
         return antidote(X, groups, n_clusters, random_state, rho, n_evaluations).labels
-
-    def seconds(self, rows, features, n_clusters):
-        return 0.05 + 4e-7 * rows * features * n_clusters

@@ -176,10 +176,6 @@ class Method:
         """
         return None
 
-    def seconds(self, rows: int, features: int, n_clusters: int) -> float:
-        """About how many seconds a fit takes. Only used to estimate how long a run takes."""
-        return 1e-8 * rows * features * n_clusters * 20  # 20 rounds
-
     def faults(self, n_clusters: int, **parameters) -> list[str]:
         """What is wrong with the values of the parameters, one message per fault. Called before a fit.
 

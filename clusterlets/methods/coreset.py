@@ -38,6 +38,3 @@ class Coreset(Method):
         return coreset_clustering(
             X, groups, n_clusters, random_state, delta, sample_size, n_init, min_cluster_size, max_deviation
         )
-
-    def seconds(self, rows, features, n_clusters):
-        return 0.05 + rows * (7.5e-6 + 5e-7 * n_clusters)

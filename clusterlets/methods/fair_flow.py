@@ -65,6 +65,3 @@ class FairFlow(Method):
             X, groups, n_clusters, random_state, delta, n_init, max_iter, tol, balance, min_cluster_size, max_deviation
         )
         return result.labels
-
-    def seconds(self, rows, features, n_clusters):
-        return 0.1 + rows * (5e-6 + 2.6e-6 * n_clusters)

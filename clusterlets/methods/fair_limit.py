@@ -182,9 +182,6 @@ class FairLimit(Method):
             faults.append(f"{' and '.join(bounds)} are two kinds of bound; give one")
         return faults
 
-    def seconds(self, rows, features, n_clusters):
-        return 0.5 + rows * (2e-5 + 4e-6 * n_clusters)
-
     class Estimator:
         """The attributes that only the estimator of FairLimit has.
 

@@ -27,6 +27,3 @@ class FairLloyd(Method):
         result = fair_lloyd(X, groups, n_clusters, random_state, max_iter, tol)
         self.objective_ = result.social_cost
         return result.labels
-
-    def seconds(self, rows, features, n_clusters):
-        return 2.3e-6 * rows

@@ -36,6 +36,3 @@ class FairLP(Method):
         costs = squared_distances_to_centres(X, kmeans(X, n_clusters, random_state).centres, n_clusters)
         groups = codes_that_occur(groups)
         return fair_assignment(costs, groups, delta, min_cluster_size=min_cluster_size, max_deviation=max_deviation).labels
-
-    def seconds(self, rows, features, n_clusters):
-        return rows * (1.1e-5 + 6e-7 * n_clusters)

@@ -36,6 +36,3 @@ class FairKM(Method):
         result = fairkm(X, groups, n_clusters, random_state, penalty, max_iter)
         self.objective_ = result.objective
         return result.labels
-
-    def seconds(self, rows, features, n_clusters):
-        return rows * (6e-7 + 2e-7 * n_clusters)

@@ -46,6 +46,3 @@ class Fairlets(Method):
         if Fairlets._cached is None or Fairlets._cached[0] != table_key:
             Fairlets._cached = table_key, fairlet_decomposition(X, groups)
         return Fairlets._cached[1]
-
-    def seconds(self, rows, features, n_clusters):
-        return (1.4e-8 * rows * rows + 1e-4 * rows) / 10  # only the first of ten seeds computes the fairlets

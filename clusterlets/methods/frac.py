@@ -1,6 +1,5 @@
 """FRAC: k-means whose clusters take turns picking instances."""
 
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -86,9 +85,6 @@ class FRAC(Method):
         if Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, n_clusters):
             return []
         return [f"tau: {tau}; with {n_clusters} clusters it must be a number from 0 to 1/{n_clusters}, or balanced"]
-
-    def seconds(self, rows, features, n_clusters):
-        return 2.5e-6 * rows + 6e-5 * n_clusters * math.sqrt(rows)
 
     class Estimator:
         """The attribute that only the estimator of FRAC has.

@@ -17,6 +17,3 @@ class FRACOE(FRAC):
         from clusterlets.algorithms.frac import frac_oe
 
         return self._outputs(frac_oe(X, groups, n_clusters, random_state, PARTS.resolve(tau, n_clusters)))
-
-    def seconds(self, rows, features, n_clusters):
-        return rows * (7e-7 + 7e-8 * n_clusters)

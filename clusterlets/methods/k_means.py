@@ -23,6 +23,3 @@ class KMeans(Method):
 
         X, _ = checked_instances(X, groups, self.name, n_clusters)
         return kmeans_labels(X, n_clusters, random_state)
-
-    def seconds(self, rows, features, n_clusters):
-        return rows * (3e-7 + 4e-8 * n_clusters)

@@ -40,9 +40,6 @@ class ScaffTree(Method):
         labels, self.tree_ = scaff_tree(X, groups, n_clusters, random_state, theta)
         return labels
 
-    def seconds(self, rows, features, n_clusters):
-        return rows * features * (1.8e-7 + 1.2e-8 * n_clusters)
-
     class Estimator:
         """The attribute and the method that only the estimator of this method has.
 

@@ -34,6 +34,3 @@ class TreeFairlets(Method):
         from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 
         return cluster_fairlets(X, tree_fairlets(X, groups, random_state, largest_q), n_clusters, random_state, n_init)
-
-    def seconds(self, rows, features, n_clusters):
-        return 5.2e-7 * rows

@@ -35,6 +35,3 @@ class VFC(Method):
         result = vfc(X, groups, n_clusters, random_state, fairness_weight, lipschitz, max_iter)
         self.converged_, self.note_, self.objective_ = not result.warning, result.warning, result.objective
         return result.labels
-
-    def seconds(self, rows, features, n_clusters):
-        return 1e-5 * rows * n_clusters

@@ -96,17 +96,18 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     """The configurations, in the order in which they are tried.
 
     The order is: fair-limit with the limits, plain k-means, fair-limit with half and twice the limits (for comparison), and the
-    other methods, fast ones first. A method with a ``delta`` gets the value that implies the limits. Others get a few values of
-    the parameters that trade fairness for cost.
+    other methods as ``names`` lists them. A method with a ``delta`` gets the value that implies the limits. Others
+    get a few values of the parameters that trade fairness for cost.
     """
-    requirement, (rows, features) = task.requirement, task.X.shape
-    delta = requirement.delta(one_row=task.n_clusters / rows)  # share of one row in a cluster of average size
+    requirement = task.requirement
+    delta = requirement.delta(one_row=task.n_clusters / len(task.X))  # share of one row in a cluster of average size
     multiples = [multiple for multiple in requirement.compared_multiples().values() if multiple != 1]
     all_bounds = [requirement.bounds, *map(requirement.scaled_bounds, multiples)]
     fair_limit_candidates = [Candidate(FAIR_LIMIT, bounds) for bounds in all_bounds] if FAIR_LIMIT in names else []
     other_candidates = []
-    seconds = {name: methods.get(name)().seconds(rows, features, task.n_clusters) for name in names}
-    for name in sorted(set(names) - {FAIR_LIMIT, REFERENCE}, key=lambda name: (seconds[name], name)):
+    for name in names:
+        if name in (FAIR_LIMIT, REFERENCE):
+            continue
         parameters = methods.get(name).parameters
         grid = {key: values for key, values in methods.get(name).grid().items() if parameters[key].trades_fairness}
         delta_grid = {key: [delta] for key, parameter in parameters.items() if parameter.bound is SHARES}

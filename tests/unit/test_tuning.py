@@ -246,12 +246,11 @@ def task_of(n=20_000, shares=(0.6, 0.4)):
     return Task(X, None, levels, requirement(shares, 0.02), n_clusters=5, min_cluster_size=1, plain_cost=1.0)
 
 
-def test_the_limit_decides_which_configurations_are_tried_and_the_fastest_come_first():
+def test_the_limit_decides_which_configurations_are_tried():
     configurations = candidates(methods.names(), task_of())
     first_four = ["fair-limit max_deviation=0.02", "k-means", "fair-limit max_deviation=0.01", "fair-limit max_deviation=0.04"]
     assert [str(candidate) for candidate in configurations[:4]] == first_four
-    seconds = [methods.get(candidate.method)().seconds(20_000, 10, 5) for candidate in configurations[4:]]
-    assert seconds == sorted(seconds) and {candidate.method for candidate in configurations} == set(methods.names())
+    assert {candidate.method for candidate in configurations} == set(methods.names())
     deltas = {str(candidate.parameters["delta"]) for candidate in configurations if "delta" in candidate.parameters}
     # Matchers run with their default hops.
     assert len(deltas) == 1 and not any("hops" in candidate.parameters for candidate in configurations)

@@ -18,7 +18,7 @@ def logger_plugin_is_installed():
 def test_a_run_prints_its_progress_and_at_the_end_what_it_did(workflow):
     run = workflow.run(CELL)
     assert run.status == 0, run.output
-    assert "0 % · 0/6 steps · 0:00:00 elapsed, about " in run.output
+    assert "0 % · 0 of 6 steps · 0:00:00 elapsed\n" in run.output
     assert "Done: 6 of 6 steps, in " in run.output
     assert "Select jobs" not in run.output and "Job 0" not in run.output
     assert [name for name in workflow.results() if name.startswith("runs/")] == [CELL.removeprefix("results/tiny/")]
@@ -39,7 +39,7 @@ def test_the_log_of_a_failed_job_is_shown_and_the_other_jobs_run(workflow):
     run = workflow.run(*cells, config=FAILING_GRID)
     assert run.status != 0
     log = "results/tiny/logs/prepare_user_table/people.city.log"
-    assert f"FAILED: Read people.city from people.csv (prepare_user_table)\n  log: {log}\n  | " in run.output
+    assert f"FAILED: Read people.city from people.csv\nLogfile {log}:\n" in run.output
     assert (workflow.folder / log).read_text().splitlines()[-1] in run.output
     summary = run.output[run.output.index("Not complete: 6 of 11 steps, 1 failed") :]
     assert f"log {log}" in summary

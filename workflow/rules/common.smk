@@ -71,7 +71,6 @@ CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules. They are used only with profiles/conda.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 shell.prefix(shell_prefix(CHECKOUT, plan.limits))
-logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})  # read by the logger plugin
 
 
 wildcard_constraints:
@@ -91,6 +90,8 @@ onstart:
         check_writable(OUT)
         if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
             check_libraries()
+    planned_jobs = [(job.rule.name, job.wildcards_dict.get("method", "")) for job in workflow.dag.needrun_jobs()]
+    logger.info("", extra={"planned_jobs": planned_jobs})  # for the time left, which the logger plugin shows
 
 
 def grid_settings(wildcards):

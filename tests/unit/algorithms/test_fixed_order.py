@@ -42,7 +42,6 @@ UNPROMISED_MODULES = (
     "clusterlets.commands",
     "clusterlets.report.drawing",
     "clusterlets.report.figures",
-    "clusterlets.grid.estimate",  # an estimate before the run
     "clusterlets.report.page",  # a page that shows what other modules computed
 )
 _SCREENING = "a first pass; partitions that may be on the front are scored again, in a fixed order"

@@ -19,8 +19,7 @@ from clusterlets import datasets
 from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import BadData, Table, check, describe_differences, fingerprint, standardise
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import datasets_table, estimate
-from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid import datasets_table
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 from clusterlets.storage import save_json
@@ -304,7 +303,7 @@ def cells_of_table(text):
     return {name: values for name, *values in lines}
 
 
-def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_path, monkeypatch, capsys):
+def test_the_command_lists_the_configured_datasets(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").touch()
     entries = [
@@ -326,15 +325,11 @@ def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_pa
     }
     save_json(tmp_path / "results/prepared/iris.json", description)
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
-    printed = capsys.readouterr().out
-    listing, _, estimate_text = printed.partition("Estimate for the grid of 5 k and 2 seeds")
+    listing = capsys.readouterr().out
     for text in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched "):
         assert text in listing
     assert cells_of_table(listing)["people.city"][0].startswith("people.csv, not")
     assert cells_of_table(listing)["people.city"][1] == ""
-    estimated = cells_of_table(estimate_text)
-    assert all(len(estimated[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
-    assert "not been counted yet: whole, people.city. `snakemake data --cores 2 --configfile mine.yaml`" in estimate_text
 
 
 @pytest.mark.parametrize(
@@ -362,12 +357,3 @@ def test_the_command_reports_a_faulty_configuration(content, message, tmp_path, 
     (tmp_path / "mine.yaml").write_text(content)
     assert command_line.main(["datasets", "--config", str(tmp_path / "mine.yaml")]) == 1
     assert message in capsys.readouterr().err
-
-
-def test_the_estimated_time_and_space_are_near_the_measured_ones():
-    config = read_configuration()
-    tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, *_ in REAL_DATASETS.values()]
-    total = estimate.total_cost([estimate.dataset_cost(*sizes, config) for sizes in tables])
-    # The paper's methods took 611 seconds of CPU time and 80 MB. Distances to sampled rows take 130 MB more.
-    assert 611 / 1.5 < total.seconds < 611 * 1.5
-    assert 210e6 / 1.5 < total.disk < 210e6 * 1.5

@@ -146,7 +146,6 @@ def test_a_users_table_is_identified_by_its_content(tmp_path):
     assert plan.user_tables == ["people.city"] and re.fullmatch(plan.user_tables_constraint(), "people.city")
     assert re.fullmatch("[0-9a-f]{64}", plan.user_table_hash(people))
     assert json.loads(plan.user_table_settings(people))["sensitive"] == ["city"]
-    assert set(plan.seconds_per_job()["fit_method"]) == {"iris"}
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
 
