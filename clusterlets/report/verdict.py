@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from clusterlets.analysis import at_fairness, paired, statistics
+from clusterlets.analysis import at_fairness, statistics
 from clusterlets.analysis.leaderboard import METHOD
 from clusterlets.metrics.table import SCORES
 from clusterlets.paper import comparison, controls, reported
@@ -177,8 +177,9 @@ def _whether_methods_differ(results: Results) -> tuple[str, str]:
     ranking = _ranking(results.on_paper_data, "matchers" if results.has_paper_data else statistics.ALL_METHODS)
     if ranking.obstacle:
         return f"not tested. {ranking.obstacle}", ""
+    n_apart = int((ranking.pairs["p_value"] < statistics.ALPHA).sum())
     return (
-        f"{paired.describe_differing_pairs(ranking)}.",
+        f"{n_apart} of {counted(len(ranking.pairs), 'pair')} {'differs' if n_apart == 1 else 'differ'} significantly.",
         f"Over {_dataset_text(len(ranking.complete), results.has_mixed_datasets)}, "
         f"Friedman's p {statistics.format_p(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",

@@ -13,7 +13,16 @@ import pandas as pd
 
 from clusterlets.analysis import paired, selection, statistics
 from clusterlets.analysis.descriptive import variance
-from clusterlets.paper.claims.findings import Finding, Inconclusive, Scale, format_number, grade, grade_in_two_steps
+from clusterlets.paper.claims.findings import (
+    FAILS,
+    HOLDS,
+    Finding,
+    Inconclusive,
+    Scale,
+    format_number,
+    grade,
+    grade_in_two_steps,
+)
 from clusterlets.paper.claims.numbers import Numbers, align
 
 
@@ -34,47 +43,21 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
-    """Whether ``better`` ranks ahead and differs by Nemenyi's test; in part: only by Wilcoxon's with Holm's correction.
-
-    A test that could not have found a difference does not count against the claim. If ``worse`` ranks ahead, the claim fails.
-    """
-    tests, statistic = _test_pair(numbers, better, worse)
-    is_ahead = tests["is_ahead"]
-    if is_ahead and not tests["nemenyi"]:
-        _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
-    return grade_in_two_steps(tests["nemenyi"] and is_ahead, tests["wilcoxon"] and is_ahead, statistic)
+    """Whether ``better`` ranks ahead of ``worse`` and Nemenyi's test separates the two."""
+    are_apart, statistic = _test_pair(numbers, better, worse)
+    ranks = numbers.rankings["matchers"].mean_ranks
+    return Finding(HOLDS if are_apart and ranks[better] < ranks[worse] else FAILS, statistic)
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
-    """Whether a matcher differs from none of the others by Nemenyi's or Wilcoxon's test; in part: from none by Nemenyi's.
-
-    A test that could not have found a difference does not count in favour of the claim.
-    """
+    """Whether Nemenyi's test separates a matcher from none of the others; in part: not from all of them."""
     results = [_test_pair(numbers, matcher, other) for other in others]
-    none_by_nemenyi = not any(tests["nemenyi"] for tests, _ in results)
-    none_by_wilcoxon = not any(tests["wilcoxon"] for tests, _ in results)
-    statistic = "; ".join(statistic for _, statistic in results)
-    if none_by_nemenyi:
-        _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
-    return grade_in_two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, statistic)
+    are_apart = [result for result, _ in results]
+    return grade_in_two_steps(not any(are_apart), not all(are_apart), "; ".join(statistic for _, statistic in results))
 
 
-def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
-    """Raise ``Inconclusive`` if Wilcoxon's test could not have found a difference in any of the pairs.
-
-    Nemenyi's test needs no such check: it can separate the first matcher from the last with three datasets, the fewest that are
-    tested.
-    """
-    lowest_p = paired.smallest_possible_p(n_datasets, n_pairs)
-    if lowest_p >= statistics.ALPHA:
-        raise Inconclusive(
-            f"{statistic}. Over {n_datasets} datasets, Wilcoxon's p after Holm cannot be below {lowest_p:.2g}, so the test "
-            f"could separate no pair at level {statistics.ALPHA}."
-        )
-
-
-def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
-    """Whether each test separates two matchers, and whether ``one`` ranks ahead of ``other``. Also a text with the numbers."""
+def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[bool, str]:
+    """Whether Nemenyi's test separates two matchers, and a text with the numbers, among them those of Wilcoxon's test."""
     ranking = _get_ranking(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
@@ -84,12 +67,7 @@ def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool],
         f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
         f"{statistics.format_p(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}"
     )
-    tests = {
-        "nemenyi": nemenyi["p_value"] < statistics.ALPHA,
-        "wilcoxon": wilcoxon["p_holm"] < statistics.ALPHA,
-        "is_ahead": ranking.mean_ranks[one] < ranking.mean_ranks[other],
-    }
-    return tests, statistic
+    return nemenyi["p_value"] < statistics.ALPHA, statistic
 
 
 def _row_of_pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
@@ -105,17 +83,14 @@ def _get_ranking(numbers: Numbers, name: str) -> statistics.Ranking:
 
 
 def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
-    """Whether Nemenyi's test, or Wilcoxon's with Holm's correction, separates at most ``share`` of the pairs of matchers.
-
-    In part: at most the share ``in_part``. If Wilcoxon's test could not have found a difference, it does not count in favour of
-    the claim.
-    """
+    """Whether Nemenyi's test separates at most ``share`` of the pairs of matchers; in part: at most the share ``in_part``."""
     ranking = _get_ranking(numbers, "matchers")
-    n_pairs = len(ranking.pairs)
-    n_apart, by_test = paired.count_differing_pairs(ranking)
-    statistic = f"{n_apart} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
-    if n_apart <= in_part * n_pairs:
-        _check_power(len(ranking.complete), n_pairs, statistic)
+    n_pairs, n_apart = len(ranking.pairs), int((ranking.pairs["p_value"] < statistics.ALPHA).sum())
+    n_by_wilcoxon = int(numbers.wilcoxon["significant"].sum())
+    statistic = (
+        f"{n_apart} of {n_pairs} pairs are apart at level {statistics.ALPHA} by Nemenyi's test, {n_by_wilcoxon} by Wilcoxon's "
+        "with Holm's correction"
+    )
     return grade_in_two_steps(n_apart <= share * n_pairs, n_apart <= in_part * n_pairs, statistic)
 
 
@@ -172,11 +147,10 @@ def beats_random(numbers: Numbers, rule: str, quantity: str, scale: Scale) -> Fi
 
 
 def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(selection.PAPER_NAMES.values())) -> Finding:
-    """Whether the best-ranked contender ranks above ``frac``; in part: ranks below it, but neither test separates the two.
+    """Whether the best-ranked contender ranks above ``frac``; in part: below it, but Nemenyi's test does not separate the two.
 
-    ``frac`` is one of the outputs of FRAC. Nemenyi's test is over all ranked methods, and Wilcoxon's with Holm's correction
-    is over the pairs of each contender with ``frac``. If Wilcoxon's test could not have found a difference, neither test counts
-    in favour of the claim.
+    ``frac`` is one of the outputs of FRAC. Nemenyi's test is over all ranked methods. Wilcoxon's, which is only shown, is over
+    the pairs of each contender with ``frac``.
     """
     ranking = _get_ranking(numbers, "with_frac")
     deviations, ranks = ranking.complete, ranking.mean_ranks
@@ -185,18 +159,15 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
         raise Inconclusive(f"The runs lack {frac}, or all of {', '.join(contenders)}.")
     best = ranked_contenders[0]
     tests = paired.compare_pairs("", [(deviations[name], deviations[frac]) for name in ranked_contenders])
-    wilcoxon, nemenyi = _row_of_pair(tests, best, frac), _row_of_pair(ranking.pairs, best, frac)
-    are_apart = min(wilcoxon["p_holm"], nemenyi["p_value"]) < statistics.ALPHA
     n_behind = int((deviations[best] > deviations[frac]).sum())
     statistic = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
-        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}; "
+        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm "
+        f"{statistics.format_p(_row_of_pair(tests, best, frac)['p_holm'])}; "
         f"{frac} is ahead of {best} on {n_behind} of {len(deviations)} datasets"
     )
-    is_ahead = ranks[best] < ranks[frac]
-    if not is_ahead and not are_apart:
-        _check_power(len(deviations), len(ranked_contenders), statistic)
-    return grade_in_two_steps(is_ahead, not are_apart, statistic)
+    are_apart = _row_of_pair(ranking.pairs, best, frac)["p_value"] < statistics.ALPHA
+    return grade_in_two_steps(ranks[best] < ranks[frac], not are_apart, statistic)
 
 
 def nobody_measured(numbers: Numbers) -> Finding:

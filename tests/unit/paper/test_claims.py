@@ -269,17 +269,18 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
     ("claim", "where", "values", "verdict"),
     [
         # C and G-B are one rank apart in the synthetic runs, which is too close for Nemenyi's test, but not for Wilcoxon's.
-        ("c_against_gb_significant", None, {}, IN_PART),
+        ("c_against_gb_significant", None, {}, FAILS),
         ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": 0.9}, HOLDS),
         ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
         ("c_equivalent_to_d", None, {}, FAILS),
-        ("c_equivalent_to_d", "matcher == 'G-B'", {"deviation_mean": 0.9}, IN_PART),
-        ("d_equivalent_to_balance", None, {}, IN_PART),
-        ("d_equivalent_to_balance", "matcher == 'B'", {"deviation_mean": 0.001}, FAILS),
+        ("c_equivalent_to_d", "matcher == 'G-B'", {"deviation_mean": 0.9}, HOLDS),
+        ("d_equivalent_to_balance", None, {}, HOLDS),
+        ("d_equivalent_to_balance", "matcher == 'B'", {"deviation_mean": 0.001}, IN_PART),
+        ("d_equivalent_to_balance", "matcher in ['B', 'G-B']", {"deviation_mean": 0.001}, FAILS),
         ("c_upper_bound_on_each_dataset", None, {}, HOLDS),
         ("c_upper_bound_on_each_dataset", f"matcher == 'G-B' and {ON_FOUR_DATASETS}", {"deviation_mean": 0.001}, IN_PART),
         ("c_upper_bound_on_each_dataset", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
-        # Three matchers are equal on every dataset, and D and G-D deviate more. Wilcoxon's test separates most of the pairs.
+        # Three matchers are equal on every dataset, and D and G-D deviate more: six of the ten pairs are separated.
         ("no_great_separation", "matcher in ['C', 'B', 'G-B']", {"deviation_mean": 0.03}, FAILS),
         # All matchers but G-D are equal, so four of the ten pairs are separated.
         ("no_great_separation", "matcher != 'G-D'", {"deviation_mean": 0.03}, IN_PART),
@@ -307,8 +308,13 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": 0.01}, IN_PART),
         ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": higher_on(["breast"], 0.01, 0.2)}, HOLDS),
         # C is behind FRAC (fair) on every dataset, too close for Nemenyi's test, but not for Wilcoxon's.
-        ("state_of_the_art_fair", None, {}, FAILS),
-        ("state_of_the_art_nearest", "method == 'FRAC (nearest)'", {"deviation_mean": 0.001}, FAILS),
+        ("state_of_the_art_fair", None, {}, IN_PART),
+        (
+            "state_of_the_art_nearest",
+            "method != 'Clusterlets'",
+            {"deviation_mean": lambda rows: 0.001 + 0.001 * (rows["method"] != "FRAC (nearest)")},
+            FAILS,
+        ),
         (
             "state_of_the_art_nearest",
             "method == 'FRAC (nearest)'",
@@ -342,16 +348,6 @@ def test_both_verdicts_come_from_the_same_function(assessment):
     assert verdicts == assessment.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
-@pytest.mark.parametrize(("n_datasets", "smallest_p"), [(6, "0.31"), (8, "0.078"), (9, "")])  # nine give the tests power
-@pytest.mark.parametrize("claim", ["c_against_gb_significant", "d_equivalent_to_balance"])
-def test_a_test_without_power_decides_nothing(claim, n_datasets, smallest_p):
-    runs = few_runs()
-    finding = finding_on_runs(claim, runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
-    assert finding.verdict == (INCONCLUSIVE if smallest_p else IN_PART)
-    reason = f"Over {n_datasets} datasets, Wilcoxon's p after Holm cannot be below {smallest_p}, so"
-    assert (reason in finding.statistic) == bool(smallest_p)
-
-
 @pytest.mark.parametrize(
     ("claim", "where", "deviation", "verdict"),
     [
@@ -363,14 +359,6 @@ def test_a_test_without_power_decides_nothing(claim, n_datasets, smallest_p):
 def test_a_significant_difference_or_the_opposite_order_is_decisive_even_on_six_datasets(claim, where, deviation, verdict):
     runs = changed_runs(where, deviation_mean=deviation)
     assert finding_on_runs(claim, runs[runs["dataset"].isin(DATASETS[:6])]).verdict == verdict
-
-
-@pytest.mark.parametrize(("n_datasets", "verdict"), [(7, INCONCLUSIVE), (8, IN_PART)])
-def test_being_behind_frac_needs_a_test_with_power(n_datasets, verdict):
-    """C is behind on all datasets but one. Over seven datasets, none of five comparisons can have a p below .05."""
-    runs = changed_runs("method == 'FRAC (fair)'", deviation_mean=higher_on(["adult"], 0.001, 0.2))
-    finding = finding_on_runs("state_of_the_art_fair", runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
-    assert finding.verdict == verdict, finding.statistic
 
 
 # ---- controls --------------------------------------------------------------------------------------------------------

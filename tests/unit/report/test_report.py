@@ -319,9 +319,7 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_claims(results, built
     ) in (built / "summary.txt").read_text(encoding="utf-8")
     fairest = answers["Its fairest matcher"]
     assert re.match(r"C, as in the paper\. .* is 0\.0\d\d on 3 datasets here, 0\.029 on 11 there\.", fairest)
-    assert re.match(
-        r"\d of 10 pairs differs? significantly: .* Over 3 datasets, Friedman's p", answers["Do the matchers differ"]
-    )
+    assert re.match(r"\d of 10 pairs differs? significantly\. Over 3 datasets, Friedman's p", answers["Do the matchers differ"])
 
 
 @pytest.mark.parametrize(
