@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.analysis import at_fairness, bayes, held_out, overview, paired, selection, statistics
+from clusterlets.analysis import at_fairness, overview, paired, selection, statistics
 from clusterlets.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.paper import claims, comparison, controls, reported, tables, verdict
 from clusterlets.storage import write_text
@@ -78,19 +78,10 @@ class Results:
             yield f"tables/{name}.csv", table.frame
             yield f"tables/{name}.md", tables.to_markdown(table)
             yield f"tables/{name}.tex", tables.to_latex(table)
-        samples = paired.samples(self.runs, self.rankings)
-        tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
-        posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
-        pair_tables = {"wilcoxon": tests, "intervals": intervals, "bayes": posteriors}
-        for name, frame in (statistics.to_tables(self.rankings) | pair_tables).items():
+        tests = paired.wilcoxon(paired.samples(self.runs, self.rankings))
+        for name, frame in (statistics.to_tables(self.rankings) | {"wilcoxon": tests}).items():
             yield f"statistics/{name}.csv", frame
-        held_out_scores = held_out.by_dataset(reported.runs_of_paper(self.runs))
-        yield "statistics/held_out.csv", held_out_scores
-        sections = [
-            statistics.to_markdown(self.rankings, reported.datasets()),
-            paired.to_markdown(tests, intervals, posteriors),
-            held_out.to_markdown(held_out_scores),
-        ]
+        sections = [statistics.to_markdown(self.rankings, reported.datasets()), paired.to_markdown(tests)]
         yield "statistics/statistics.md", "\n".join(sections)
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
         yield "comparison.csv", self.comparison

@@ -23,7 +23,7 @@ _OWN_HASH = "sha256"
 # - sources: the same bytes, except where they name the place from which a file came or where it is now
 GROUPS = NUMBERS, APPROXIMATE, FIGURES, SOURCES = ("numbers", "approximate", "figures", "sources")
 _APPROXIMATE_FILES = {
-    *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon", "intervals", "bayes")),
+    *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon")),
     "clusterings/projection",
 }
 

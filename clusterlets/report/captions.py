@@ -71,10 +71,6 @@ RESULTS = {
         "statistics/mean_ranks": "The mean rank of every method in each ranking; 1 is best.",
         "statistics/nemenyi": "Nemenyi's test for every pair of methods in each ranking.",
         "statistics/wilcoxon": "Pairs of methods by Wilcoxon's test with Holm's correction, and effect sizes.",
-        "statistics/intervals": "Ratios of mean deviations for pairs of methods, with intervals.",
-        "statistics/bayes": "Probabilities for pairs of methods by the Bayesian signed-rank test.",
-        "statistics/held_out": "Configurations chosen on some seeds and scored on others, and the expected best run of equally "
-        "many configurations of each method.",
     },
     "Leaderboard": {
         "leaderboard": "Every method under the same limits on the largest deviation, by block: a dataset with a k.",

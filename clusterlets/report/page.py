@@ -46,9 +46,6 @@ _REASON_LISTS = (
 # The tables of results/statistics that the page shows in full, with their titles.
 STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
-    "intervals": "Ratios of mean deviations, with t intervals of their logarithms",
-    "bayes": "Probabilities by the Bayesian signed-rank test",
-    "held_out": "Configurations chosen on some seeds and scored on others, against the best run of as many configurations",
 }
 
 # The rankings that include the controls, which have a section of their own.

@@ -22,7 +22,7 @@ FIGURES = {
     for folder in ("figures", "accounts")
 }
 STATISTICS = [
-    *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKING_TABLES, "wilcoxon", "intervals", "bayes", "held_out"]),
+    *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKING_TABLES, "wilcoxon"]),
     f"{OUT}/statistics/statistics.md",
 ]
 COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]

@@ -71,10 +71,6 @@ ALLOWED = {
     ("clusterlets.analysis.statistics", "", "import scikit_posthocs"): _STATISTICAL_TEST,
     ("clusterlets.analysis.paired", "", "import scipy"): _STATISTICAL_TEST,
     ("clusterlets.analysis.paired", "", "import statsmodels"): _STATISTICAL_TEST,
-    ("clusterlets.analysis.paired", "mean_ratio", "np.log"): _STATISTICAL_TEST,
-    ("clusterlets.analysis.paired", "mean_ratio", "np.exp"): _STATISTICAL_TEST,
-    ("clusterlets.analysis.paired", "mean_ratio", ".std"): _STATISTICAL_TEST,
-    ("clusterlets.analysis.bayes", "_weights", ".standard_exponential"): _STATISTICAL_TEST,
     ("clusterlets.analysis.clusterings", "", "import sklearn"): "the projection, promised within a tolerance",
 }
 
