@@ -113,7 +113,7 @@ def to_markdown(tests: pd.DataFrame) -> str:
         [
             "## Pairs of methods: Wilcoxon's test\n",
             f"{HOW_TO_READ}\n",
-            f"Matchers that it separates, blocks are datasets (level {ALPHA} after Holm): {_describe_separated_pairs(tests)}.\n",
+            f"Matchers that it separates (blocks are datasets, level {ALPHA}): {_describe_separated_pairs(tests)}.\n",
             "Planned comparisons, the same for every run:\n",
             *(planned_lines or ["- Not computed: no dataset has both methods of any of them."]),
             "",
