@@ -22,7 +22,7 @@ from clusterlets import methods
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.extraction import extract_clusterlets
-from clusterlets.grid.fitting import Limits, fits
+from clusterlets.grid.fitting import Budget, fits
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 K, FEATURES = 20, 10
@@ -40,7 +40,7 @@ def in_fork(action: Callable[[], object]) -> dict[str, float]:
     def fit(seed: int) -> None:
         action()
 
-    ((_, outcome),) = fits(fit, [0], Limits())
+    ((_, outcome),) = fits(fit, [0], Budget())
     return {"seconds": outcome.seconds, "megabytes": outcome.memory_mb}
 
 

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets import methods
-from clusterlets.grid.fitting import Limits, fits
+from clusterlets.grid.fitting import Budget, fits
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FEATURES, K = 8, 10
@@ -35,7 +35,7 @@ ADULT_K = 20
 HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd", "FRAC")
 
 
-def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits) -> dict:
+def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, budget: Budget) -> dict:
     """Return status, CPU seconds and peak megabytes of a fit; up to 10,000 rows, the median and the maximum of three fits."""
     method, X = methods.get(name)(), standardised(X)
     if method.unsupported(len(X), int(groups.max()) + 1):
@@ -45,27 +45,27 @@ def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits
     def fit(seed: int) -> None:
         method.fit(X, groups, k, np.random.default_rng(seed), **one_start)
 
-    outcomes = [outcome for _, outcome in fits(fit, range(3 if len(X) <= MAX_REPEATED_ROWS else 1), limits)]
+    outcomes = [outcome for _, outcome in fits(fit, range(3 if len(X) <= MAX_REPEATED_ROWS else 1), budget)]
     worst = next((outcome for outcome in outcomes if outcome.status != "ok"), outcomes[0])
     seconds = statistics.median(outcome.seconds for outcome in outcomes)
     return {"status": worst.status, "seconds": round(seconds, 5), "memory_mb": round(max(o.memory_mb for o in outcomes), 1)}
 
 
-def grow(name: str, sizes: list[int], with_adult: bool, limits: Limits) -> None:
+def grow(name: str, sizes: list[int], with_adult: bool, budget: Budget) -> None:
     """Print the measurement of each size as JSON, up to the first size without a result, and on request that of adult."""
     X, groups = random_table(200, FEATURES)
     methods.get(name)().fit(X, groups, 2, np.random.default_rng(0))  # compiles the method
     for rows in sizes:
-        row = {"method": name, "table": "made", "rows": rows, **measure(name, *random_table(rows, FEATURES), K, limits)}
+        row = {"method": name, "table": "made", "rows": rows, **measure(name, *random_table(rows, FEATURES), K, budget)}
         print(json.dumps(row), flush=True)
         if row["status"] != "ok":
             break
     if with_adult:
         X, groups = prepared("adult")
-        print(json.dumps({"method": name, "table": "adult", "rows": len(X), **measure(name, X, groups, ADULT_K, limits)}))
+        print(json.dumps({"method": name, "table": "adult", "rows": len(X), **measure(name, X, groups, ADULT_K, budget)}))
 
 
-def plot(measurements: pd.DataFrame, limits: Limits, path: Path) -> None:
+def plot(measurements: pd.DataFrame, budget: Budget, path: Path) -> None:
     """Draw seconds and memory against rows, with a line for each method, which ends at the method's name."""
     from matplotlib.ticker import LogLocator
 
@@ -74,8 +74,8 @@ def plot(measurements: pd.DataFrame, limits: Limits, path: Path) -> None:
     styles = method_styles([*COLORS, *sorted(set(measurements["method"]) - set(COLORS))])
     figure, both_axes = plt.subplots(1, 2, figsize=(10, 6), layout="constrained")
     panels = (
-        ("seconds", "CPU seconds of a fit", "timeout", limits.seconds),
-        ("memory_mb", "peak memory (MB)", "out_of_memory", limits.memory_mb),
+        ("seconds", "CPU seconds of a fit", "timeout", budget.seconds),
+        ("memory_mb", "peak memory (MB)", "out_of_memory", budget.memory_mb),
     )
     measurements = measurements.assign(seconds=measurements["seconds"].clip(lower=MIN_DRAWN_SECONDS))
     for axes, (column, label, limit_status, limit) in zip(both_axes, panels, strict=True):
@@ -135,11 +135,11 @@ def main() -> int:
     parser.add_argument("--plot", type=Path, help="where to draw them")
     parser.add_argument("--one", help="measure this method alone, in this process, and print JSON")
     arguments = parser.parse_args()
-    limits = Limits(arguments.seconds, arguments.memory)
+    budget = Budget(arguments.seconds, arguments.memory)
     if arguments.one:
-        grow(arguments.one, arguments.rows, arguments.adult, limits)
+        grow(arguments.one, arguments.rows, arguments.adult, budget)
         return 0
-    options = ["--seconds", str(limits.seconds), "--memory", str(limits.memory_mb), *(["--adult"] if arguments.adult else [])]
+    options = ["--seconds", str(budget.seconds), "--memory", str(budget.memory_mb), *(["--adult"] if arguments.adult else [])]
     options += ["--rows", *map(str, arguments.rows)]
     measurements, bars = [], Bars()
     for name in arguments.methods:
@@ -157,7 +157,7 @@ def main() -> int:
         if arguments.csv:  # written after each method, so that an interruption loses one method at most
             pd.DataFrame(measurements).to_csv(arguments.csv, index=False)
     if arguments.plot:
-        plot(pd.DataFrame(measurements), limits, arguments.plot)
+        plot(pd.DataFrame(measurements), budget, arguments.plot)
     return bars.missed
 
 

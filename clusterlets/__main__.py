@@ -95,9 +95,10 @@ def _run_command(name: str, options: list[str]) -> int:
 
 
 def _run_step(name: str, options: list[str]) -> int:
-    from clusterlets.grid.processes import end_with_run
+    from clusterlets.grid.processes import adopt_orphans, end_with_run
 
-    end_with_run()  # before a library starts a thread
+    end_with_run()
+    adopt_orphans()
     from clusterlets.provenance.libraries import require_locked
 
     module, function = STEPS[name].split(":")

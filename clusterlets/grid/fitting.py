@@ -1,17 +1,14 @@
-"""Run fits of a method under limits of time and memory, and measure the time and memory that each one took.
+"""Run fits of a method within a budget of time and memory, and measure the time and memory that each one took.
 
-Fits run in forked processes. A method that hangs, crashes or exhausts the memory loses only its own run, and the programs that
-it started end with it. Three kinds of process take part:
-
-- the parent asks for fits and reads their outcomes;
-- a keeper, forked from the parent, stops fits and cleans up after them;
-- a fit's process, forked from the keeper, runs the method: for one seed, or for several if fits are stateless.
+Fits run in a forked process: one process for each fit, or one for several if fits are stateless. A method that hangs, crashes
+or exhausts the memory loses only its own run. This process reads the outcomes and the output of the other one, stops it at its
+deadline, and afterwards ends every process and removes every temporary file that it left. :mod:`clusterlets.grid.processes`
+says what happens when this process itself is ended.
 """
 
+import math
 import os
-import pickle
 import resource
-import selectors
 import shutil
 import signal
 import sys
@@ -21,8 +18,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 from clusterlets.errors import ClusterletsError, MethodError, NoClusteringError
 from clusterlets.grid import processes
@@ -31,20 +30,16 @@ from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memor
 
 _LONGEST_NOTE = 200  # characters
 _LARGEST_BATCH = 50  # seeds per process
-_LONGEST_REQUEST = 4096  # bytes; a pipe passes this many in one piece
 _LONGEST_OUTPUT = 100_000  # bytes; the middle of a longer output is left out
-#: The wall-clock time of a fit may be this many times its limit of CPU time, because it may wait or share busy cores.
+_PIPE_SIZE = 1 << 16  # bytes, the most that a pipe usually holds
+_POLL_INTERVAL = 0.1  # seconds between two checks whether a process has ended whose children hold its pipes open
+#: The wall-clock time of a fit may be this many times its budget of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
-# The parent's ends of the pipes to all keepers. A keeper ends when the parent closes its pipe, so no other keeper may inherit
-# that end.
-_PARENTS_ENDS: set[int] = set()
-# Lets one thread fork at a time. It is reentrant, because a fit may itself start fits in a fork of the same thread.
-_FORKING = threading.RLock()
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Seconds and megabytes (10^6 bytes) that a fit may take; None for no limit.
+class Budget:
+    """Seconds and megabytes (10^6 bytes) that a fit may take; None for any.
 
     Seconds are CPU time, which hardly depends on other work on the machine. The CPU time of a fit that waits or runs a
     program does not grow, so a fit is also stopped after :data:`PATIENCE` times as many seconds of wall-clock time. Memory is
@@ -67,189 +62,92 @@ class Fit:
 
 
 def fits(
-    fit: Callable[[int], Any], seeds: Iterable[int], limits: Limits, *, stateless: bool = False
+    fit: Callable[[int], Any], seeds: Iterable[int], budget: Budget, *, stateless: bool = False
 ) -> Iterator[tuple[int, Fit]]:
-    """Run ``fit(seed)`` for every seed. An exception, an exceeded limit or a crash becomes the status of the fit.
+    """Run ``fit(seed)`` for every seed. An exception, an exceeded budget or a crash becomes the status of the fit.
 
     By default each fit has its own fork of this process, so it cannot change the next one. ``stateless`` fits cannot do so
     anyway, so they share a process. This saves 13 ms of CPU time per fit with Numba, a seventh of the time of the paper's grid.
     """
-    keeper, remaining = None, list(seeds)
-    try:
-        while remaining:
-            if keeper is None or not keeper.alive:
-                keeper = _Keeper(fit, limits)
-            batch = remaining[: _LARGEST_BATCH if stateless else 1]
-            keeper.request(batch)
-            for seed in batch:
-                yield seed, keeper.outcome()
-                remaining.pop(0)
-                if not keeper.alive:
-                    break
-    finally:  # also if the caller stops iterating early
-        if keeper and keeper.alive:
-            keeper.end()
+    remaining = list(seeds)
+    while remaining:
+        outcomes = _fits_in_one_process(fit, remaining[: _LARGEST_BATCH if stateless else 1], budget)
+        yield from zip(remaining, outcomes, strict=False)
+        del remaining[: len(outcomes)]
 
 
-class _Keeper:
-    """The parent's side of a keeper: a forked process that runs each request in another fork, and ends what the fits started.
+def _fits_in_one_process(fit: Callable[[int], Any], seeds: list[int], budget: Budget) -> list[Fit]:
+    """Fit in another process, and end every process and remove every temporary file that it leaves.
 
-    The keeper has its own session, so it survives a signal that ends its parent's session. When the parent ends, the
-    keeper ends the fit and exits.
+    Returns at least one outcome, and fewer than there are seeds if a fit was stopped or ended the process.
     """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    outcomes: list[Fit] = []
+    (receiver, sender), (output, output_end), log = Pipe(duplex=False), os.pipe(), _Log()
+    timeout = math.inf if budget.seconds is None else PATIENCE * budget.seconds
+    parent, wait_status, start = os.getpid(), None, time.perf_counter()
+    with receiver, open(output, "rb", buffering=0) as output_pipe, _temporary_folder() as folder, _exit_on_sigterm():
+        sources: list[Any] = [receiver, output_pipe]
 
-    def __init__(self, fit: Callable[[int], Any], limits: Limits):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        with _FORKING:
-            requests, replies = os.pipe(), os.pipe()
-            _PARENTS_ENDS.update((requests[1], replies[0]))
-            self._process = os.fork()
-            if self._process == 0:
-                for end in _PARENTS_ENDS:
-                    os.close(end)
-                _PARENTS_ENDS.clear()
-                _run_keeper(fit, limits, requests[0], replies[1])
-            os.close(requests[0])
-            os.close(replies[1])
-        self._requests, self._replies = os.fdopen(requests[1], "wb", buffering=0), os.fdopen(replies[0], "rb")
-        self.alive = True
+        def receive(seconds: float) -> None:
+            """Read an outcome and some output if the process sends them within ``seconds``."""
+            nonlocal start
+            for source in wait(sources, seconds):
+                try:
+                    if source is receiver:
+                        outcomes.append(receiver.recv())
+                        start = time.perf_counter()  # the next fit has its own deadline
+                    elif not log.write(output_pipe.read(_PIPE_SIZE)):
+                        raise EOFError
+                except EOFError:
+                    sources.remove(source)
 
-    def request(self, seeds: list[int]) -> None:
-        """Ask for fits. All their outcomes must be read before the next request."""
-        with suppress(BrokenPipeError):  # the keeper was killed
-            self._requests.write(" ".join(map(str, seeds)).encode())
-
-    def outcome(self) -> Fit:
-        """The outcome for the next seed."""
-        start = time.perf_counter()
-        try:
-            size = self._replies.read(8)
-            content = self._replies.read(int.from_bytes(size, "little"))
-        except BaseException:  # mainly Ctrl-C
-            self.end()
-            raise
-        return pickle.loads(content) if content else _outcome_of_crash(self.end(), time.perf_counter() - start)
-
-    def end(self) -> int:
-        """End the keeper and its running fit, and return the keeper's wait status."""
-        with _FORKING:
-            for pipe in (self._requests, self._replies):
-                _PARENTS_ENDS.discard(pipe.fileno())
-                pipe.close()
-        self.alive = False
-        return os.waitpid(self._process, 0)[1]
-
-
-def _run_keeper(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int) -> NoReturn:
-    """Answer requests until the parent closes its pipe. Then call ``_exit``, which does not flush the parent's buffers."""
-    try:
-        os.setsid()
-        processes.adopt_orphans()
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF):  # the parent's handlers must not run here
-            signal.signal(signum, signal.SIG_DFL)
-        wakeup_reader, wakeup_writer = os.pipe()
-        os.set_blocking(wakeup_writer, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler, SIGCHLD would not write to the wakeup pipe
-        signal.set_wakeup_fd(wakeup_writer)
-        with os.fdopen(replies, "wb") as pipe:
-            while seeds := [int(seed) for seed in os.read(requests, _LONGEST_REQUEST).split()]:
-                while seeds:
-                    n_done = _fit_in_own_process(fit, seeds, limits, requests, wakeup_reader, pipe)
-                    seeds = seeds[n_done:]
-    except BrokenPipeError:  # the parent has ended
-        os._exit(0)
-    except BaseException:
-        _print_traceback()
-        os._exit(1)
-    os._exit(0)
-
-
-def _fit_in_own_process(
-    fit: Callable[[int], Any], seeds: list[int], limits: Limits, requests: int, wakeup_reader: int, replies: BinaryIO
-) -> int:
-    """Fit in another process, forward its outcomes, and end every process and remove every temporary file that it leaves.
-
-    Returns the number of seeds that have an outcome. It is at least one, and less than ``len(seeds)`` if a fit was stopped or
-    crashed, because its process cannot fit the remaining seeds.
-    """
-    outcomes, output = os.pipe(), os.pipe()
-    start, received, log = time.perf_counter(), bytearray(), _Log()
-    sinks = {outcomes[0]: received.extend, output[0]: log.write}
-    timeout = None if limits.seconds is None else PATIENCE * limits.seconds
-    n_done = 0
-
-    def forward_outcomes() -> None:
-        nonlocal start, n_done
-        # The last outcome is sent after the process has ended.
-        while n_done < len(seeds) - 1 and (outcome := _next_outcome(received)):
-            start, n_done = time.perf_counter(), n_done + 1  # the next fit has its own time limit
-            with suppress(BrokenPipeError):  # the parent has ended: first clean up after the process
-                _reply(replies, outcome)
-
-    with _temporary_folder() as folder:
         process = os.fork()
         if process == 0:
-            _run_fits(fit, seeds, limits, outcomes[1], output[1], folder)
-        os.close(outcomes[1])
-        os.close(output[1])
-        wait_status, is_waiting, has_parent = None, True, True
-        with selectors.DefaultSelector() as selector:
-            for pipe in (requests, wakeup_reader):
-                selector.register(pipe, selectors.EVENT_READ)
-            for pipe, sink in sinks.items():
-                selector.register(pipe, selectors.EVENT_READ, sink)
-            while wait_status is None and is_waiting:
-                seconds_left = None if timeout is None else start + timeout - time.perf_counter()
-                ready = {key.fd: key.data for key, _ in selector.select(seconds_left)}
-                has_parent = requests not in ready  # ready only if the parent closed it: no request comes during another
-                is_waiting = bool(ready) and has_parent  # nothing is ready when the time is up
-                for pipe, sink in ready.items():
-                    if sink and not _read(pipe, sink):
-                        selector.unregister(pipe)
-                forward_outcomes()
-                if wakeup_reader in ready:
-                    os.read(wakeup_reader, 1024)
-                    ended, status = os.waitpid(process, os.WNOHANG)
-                    wait_status = status if ended else None
+            _run_fits(fit, seeds, budget, sender, output_end, folder, parent)
+        try:
+            sender.close()
+            os.close(output_end)
+            while wait_status is None and time.perf_counter() < start + timeout:
+                receive(_POLL_INTERVAL if sources else 0.001)  # without sources, the process is about to end
+                ended, status = os.waitpid(process, os.WNOHANG)
+                wait_status = status if ended else None
+        finally:
+            _end(process, has_ended=wait_status is not None)
+        for _ in seeds:  # the pipes may hold outcomes and output
+            receive(0)
+        log.close()
+    if len(outcomes) < len(seeds):
+        elapsed = time.perf_counter() - start
         if wait_status is None:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-        with suppress(ProcessLookupError, PermissionError):  # the process group is empty
-            os.killpg(process, signal.SIGKILL)
-        processes.end_descendants()
-    for pipe, sink in sinks.items():
-        os.set_blocking(pipe, False)
-        with suppress(BlockingIOError):  # outside Linux, a program that the process started may still hold the pipe
-            while _read(pipe, sink):
-                pass
-        os.close(pipe)
-    log.close()
-    forward_outcomes()
-    elapsed = time.perf_counter() - start
-    if not has_parent:
-        raise BrokenPipeError  # ends the keeper
-    if wait_status is None:
-        _reply(replies, pickle.dumps(Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed)))
-    else:
-        outcome = _next_outcome(received) if wait_status == 0 else b""
-        _reply(replies, outcome or pickle.dumps(_outcome_of_crash(wait_status, elapsed, limits.seconds)))
-    return n_done + 1
+            outcomes.append(Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed))
+        else:
+            outcomes.append(_outcome_of_crash(wait_status, elapsed, budget.seconds))
+    return outcomes
 
 
-def _next_outcome(received: bytearray) -> bytes:
-    """Remove the first pickled outcome from ``received``, and return it; ``b""`` if it is incomplete."""
-    end = 8 + int.from_bytes(received[:8], "little")  # the first 8 bytes are the length
-    if len(received) < max(9, end):
-        return b""
-    outcome = bytes(received[8:end])
-    del received[:end]
-    return outcome
+def _end(process: int, has_ended: bool) -> None:
+    """End the process of fits and all that they started. ``has_ended``: it has been waited for."""
+    if not has_ended:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    with suppress(ProcessLookupError, PermissionError):  # the process group is empty
+        os.killpg(process, signal.SIGKILL)
+    processes.end_children()
 
 
-def _reply(pipe: BinaryIO, outcome: bytes) -> None:
-    pipe.write(len(outcome).to_bytes(8, "little") + outcome)
-    pipe.flush()
+@contextmanager
+def _exit_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise SystemExit, so that what a fit leaves is ended and removed, unless this process handles it already."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda signum, _: sys.exit(128 + signum))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager
@@ -260,18 +158,13 @@ def _temporary_folder() -> Iterator[str | None]:
     except OSError:
         yield None
         return
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _read(pipe: int, sink: Callable[[bytes], Any]) -> bool:
-    """Pass on what is in a pipe; False at its end."""
-    chunk = os.read(pipe, 1 << 16)
-    sink(chunk)
-    return bool(chunk)
-
-
-def _outcome_of_crash(wait_status: int, elapsed: float, max_seconds: float | None = None) -> Fit:
+def _outcome_of_crash(wait_status: int, elapsed: float, max_seconds: float | None) -> Fit:
     """The outcome of a fit whose process ended without sending one."""
     signum = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else 0
     if signum == signal.SIGPROF and max_seconds is not None:
@@ -287,12 +180,13 @@ class _Log:
     def __init__(self):
         self._n_bytes, self._end, self._ends_with_newline = 0, b"", True
 
-    def write(self, chunk: bytes) -> None:
+    def write(self, chunk: bytes) -> bytes:
         room = max(0, _LONGEST_OUTPUT // 2 - self._n_bytes)
         _print(chunk[:room])
         self._n_bytes += len(chunk)
         self._ends_with_newline = chunk.endswith(b"\n") if chunk else self._ends_with_newline
         self._end = (self._end + chunk[room:])[-_LONGEST_OUTPUT // 2 :]
+        return chunk
 
     def close(self) -> None:
         omitted = self._n_bytes - _LONGEST_OUTPUT
@@ -307,31 +201,39 @@ def _print(content: bytes) -> None:
 
 
 def _run_fits(
-    fit: Callable[[int], Any], seeds: list[int], limits: Limits, outcomes: int, output: int, folder: str | None
+    fit: Callable[[int], Any],
+    seeds: list[int],
+    budget: Budget,
+    sender: Connection,
+    output_end: int,
+    folder: str | None,
+    parent: int,
 ) -> NoReturn:
-    """Run fits in this process, send their outcomes, and exit.
+    """Run fits in this process, send their outcomes, and exit without flushing the parent's buffers.
 
-    The process gets its own session, temporary folder and output, so that the keeper can end or remove all that it leaves.
+    The process gets its own session, temporary folder and output, so that its parent can end or remove all that it leaves.
     """
+    process = os.getpid()
     try:
         os.setsid()
-        processes.end_with_parent()
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF):  # the parent's handlers must not run here
+            signal.signal(signum, signal.SIG_DFL)
+        processes.end_with_parent(parent)
         for stream in (1, 2):
-            os.dup2(output, stream)
+            os.dup2(output_end, stream)
         sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
         if folder is not None:
             os.environ["TMPDIR"] = tempfile.tempdir = folder
-        if limits.memory_mb is not None:
-            _limit_memory(limits.memory_mb)
-        with os.fdopen(outcomes, "wb") as pipe:
-            for seed in seeds:
-                if limits.seconds is not None:
-                    signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # SIGPROF ends the process at the limit
-                outcome = pickle.dumps(_run_fit(fit, seed, limits))
-                signal.setitimer(signal.ITIMER_PROF, 0)
-                _reply(pipe, outcome)
+        if budget.memory_mb is not None:
+            _limit_memory(budget.memory_mb)
+        for seed in seeds:
+            if budget.seconds is not None:
+                signal.setitimer(signal.ITIMER_PROF, budget.seconds)  # SIGPROF ends the process
+            outcome = _run_fit(fit, seed, budget)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            if os.getpid() != process:  # the fit returned in a process that it forked, too
+                os._exit(1)
+            sender.send(outcome)
         sys.stdout.flush()
     except BaseException:
         _print_traceback()
@@ -339,14 +241,14 @@ def _run_fits(
     os._exit(0)
 
 
-def _run_fit(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
+def _run_fit(fit: Callable[[int], Any], seed: int, budget: Budget) -> Fit:
     reset_peak_memory()
     start = cpu_seconds()
     status, note, result = OK, "", None
     try:
         result = fit(seed)
     except MemoryError:
-        status, note = OUT_OF_MEMORY, "out of memory" if limits.memory_mb is None else f"more than {limits.memory_mb:g} MB"
+        status, note = OUT_OF_MEMORY, "out of memory" if budget.memory_mb is None else f"more than {budget.memory_mb:g} MB"
     except NoClusteringError as error:
         status, note = error.status, str(error)
     except MethodError as error:

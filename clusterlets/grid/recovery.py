@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import Cell, Value, cells, parse_parameters, seed_blocks, seeds_of
 from clusterlets.grid.entries import load_method
-from clusterlets.grid.fitting import Limits
+from clusterlets.grid.fitting import Budget
 from clusterlets.grid.paths import cell_block_path
 from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.methods import Matcher
@@ -138,7 +138,7 @@ class IntermediateFiles:
             parameters={**run.parameters, **settings},
             seeds=[run.seed],
             base_seed=self._config["base_seed"],
-            limits=Limits(),  # none
+            budget=Budget(),  # none
             pieces=SeedBlock.load(self._path("pieces", run)),
             partitions=partitions,
         )

@@ -11,7 +11,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pi
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prepared, SeedBlock
 from clusterlets.grid.cells import random_stream
-from clusterlets.grid.fitting import Fit, Limits, fits
+from clusterlets.grid.fitting import Budget, Fit, fits
 from clusterlets.grid.runs_table import parameter_columns
 from clusterlets.methods import Matcher, Method
 from clusterlets.methods.users_file import is_from_file
@@ -129,7 +129,7 @@ def match(
     parameters: Mapping,
     seeds: Iterable[int],
     base_seed: int,
-    limits: Limits,
+    budget: Budget,
     pieces: SeedBlock,
     partitions: SeedBlock | None,
 ) -> Iterator[tuple[int, Fit]]:
@@ -156,7 +156,7 @@ def match(
             arguments["partitions"] = centroid.ParetoFront(**partitions.values[str(seed)])
         return _check_membership(method().match(clusterlets, random_state, **arguments), len(clusterlets))
 
-    for seed, fit in fits(membership, seeds, limits, stateless=not is_from_file(method)):
+    for seed, fit in fits(membership, seeds, budget, stateless=not is_from_file(method)):
         has_no_clustering = fit.status == OK and fit.result is None
         yield seed, replace(fit, status=NO_VALID_PARTITION) if has_no_clustering else fit
 

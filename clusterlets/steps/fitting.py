@@ -12,7 +12,7 @@ from clusterlets.grid import limit_records
 from clusterlets.grid.artifacts import INFEASIBLE, LIMIT_EXCEEDED, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load_method
-from clusterlets.grid.fitting import Limits, fits
+from clusterlets.grid.fitting import Budget, fits
 from clusterlets.grid.pieces import save_failed_block, save_pieces
 from clusterlets.grid.samples import Sample
 from clusterlets.methods.fits import objective_of
@@ -50,11 +50,11 @@ def fit_method(
         save_failed_block(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
-    fit_limits = Limits(**json.loads(limits))
-    # Compile before the fits fork, so that compiling does not count against their limits.
+    fit_budget = Budget(**json.loads(limits))
+    # Compile before the fits fork, so that compiling does not count against their budget.
     load_kernels()
     if "numba" in method_class.libraries:
-        _load_method(method_class, fit_limits)
+        _load_method(method_class, fit_budget)
 
     sensitive_columns = dict(enumerate(columns_of_names(prepared.group_names)))
 
@@ -73,7 +73,7 @@ def fit_method(
     statuses: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
     fitted_seeds = block_seeds if method_class.is_random else block_seeds[:1]
-    outcomes = list(fits(fit, fitted_seeds, fit_limits, stateless=not is_from_file(method_class)))
+    outcomes = list(fits(fit, fitted_seeds, fit_budget, stateless=not is_from_file(method_class)))
     if not method_class.is_random:  # one fit serves all seeds
         outcomes = [(seed, outcomes[0][1]) for seed in block_seeds]
     for seed, outcome in outcomes:
@@ -91,13 +91,13 @@ def fit_method(
     save_pieces(prepared, all_clusterings, pieces, labels, statuses, sample)
 
 
-def _load_method(method_class: type[methods.Method], limits: Limits) -> None:
+def _load_method(method_class: type[methods.Method], budget: Budget) -> None:
     """Fit four rows, so that the method's machine code is compiled and loaded."""
 
     def fit(_: int = 0) -> None:
         with suppress(Exception):  # the method may need more than four rows
             methods.fit(method_class, np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0), {})
 
-    # A user's method may never return, so it is first tried in a separate process, under the limits.
-    if not is_from_file(method_class) or all(outcome.status == OK for _, outcome in fits(fit, [0], limits)):
+    # A user's method may never return, so it is first tried in a separate process, within the budget.
+    if not is_from_file(method_class) or all(outcome.status == OK for _, outcome in fits(fit, [0], budget)):
         fit()

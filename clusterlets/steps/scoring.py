@@ -8,7 +8,7 @@ from clusterlets.grid import limit_records
 from clusterlets.grid.artifacts import LIMIT_EXCEEDED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load_method
-from clusterlets.grid.fitting import Limits
+from clusterlets.grid.fitting import Budget
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.grid.scoring import cluster_outcomes, match, matching_outcomes, score_all
 from clusterlets.methods import Matcher
@@ -54,9 +54,9 @@ def score_method(
     measurements, block_seeds = load_json(geometry), seeds_of(seeds)
     if method_class.is_matcher:
         matcher = cast(type[Matcher], method_class)
-        all_parameters, fit_limits = cell_parameters | json.loads(settings), Limits(**json.loads(limits))
+        all_parameters, fit_budget = cell_parameters | json.loads(settings), Budget(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
-        matchings = list(match(matcher, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
+        matchings = list(match(matcher, dataset, k, all_parameters, block_seeds, base_seed, fit_budget, block, fronts))
         has_exceeded = any(matching.status in LIMIT_EXCEEDED for _, matching in matchings)
         limit_records.record(output, has_exceeded, limits, exceeded_limits)
         for seed, matching in matchings:

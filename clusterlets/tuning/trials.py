@@ -16,7 +16,7 @@ from clusterlets.analysis.leaderboard import spread_positions
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
 from clusterlets.grid.artifacts import OK, TIMEOUT, UNSUPPORTED
 from clusterlets.grid.cells import combinations, format_nested
-from clusterlets.grid.fitting import Fit, Limits, fits
+from clusterlets.grid.fitting import Budget, Fit, fits
 from clusterlets.parameters import SHARES
 from clusterlets.tuning.requirement import FAIR_LIMIT, NEAR_MISS, Requirement
 
@@ -211,7 +211,7 @@ def _fit_within(seconds: float, fit: Callable[[int], Any], seed: int) -> Fit:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         return fit(seed)
 
-    ((_, outcome),) = fits(fit_with_alarm, [seed], Limits())
+    ((_, outcome),) = fits(fit_with_alarm, [seed], Budget())
     was_stopped = outcome.note == f"ended by {signal.SIGALRM.name}"
     return Fit(TIMEOUT, f"stopped after {seconds:.0f} s", seconds=outcome.seconds) if was_stopped else outcome
 

@@ -5,16 +5,20 @@ import atexit
 import signal
 from pathlib import Path
 
-from clusterlets.grid.preflight import disk_warnings, remove_locks
-from clusterlets.grid.processes import open_lifeline
+import psutil  # a dependency of Snakemake
 
-# If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit). If SIGKILL ends Snakemake, its
-# jobs go on (for up to 80 minutes). In both cases, the lifeline ends the jobs.
-end_steps = open_lifeline()
+from clusterlets.grid.preflight import disk_warnings, remove_locks
+from clusterlets.grid.processes import begin_run
+
+# If SIGKILL ends Snakemake, its jobs go on (for up to 80 minutes).
+begin_run()
 
 
 def end_run(signum, frame):
-    end_steps()
+    # If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit).
+    shell.prefix("exit 130; ")  # for jobs that have not started yet
+    for step in psutil.Process().children():
+        step.send_signal(signal.SIGINT)
     raise KeyboardInterrupt
 
 

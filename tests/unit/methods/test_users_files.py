@@ -10,7 +10,7 @@ from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.errors import ClusterletsError, MethodError
 from clusterlets.estimators import MethodClustering
-from clusterlets.grid.fitting import Limits, fits
+from clusterlets.grid.fitting import Budget, fits
 from clusterlets.methods.users_file import is_from_file
 
 RNG = np.random.default_rng(0)
@@ -189,7 +189,7 @@ def clusterings_by_seed(method, blocks):
     def fit(seed):
         return methods.fit(method, X, GROUPS, 4, np.random.default_rng(seed), {})[1]
 
-    outcomes = (fits(fit, block, Limits(), stateless=not is_from_file(method)) for block in blocks)
+    outcomes = (fits(fit, block, Budget(), stateless=not is_from_file(method)) for block in blocks)
     return {seed: outcome.result for block in outcomes for seed, outcome in block}
 
 

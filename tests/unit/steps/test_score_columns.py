@@ -10,7 +10,7 @@ from clusterlets.algorithms.geometry import diameter
 from clusterlets.estimators import fairness_report
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
-from clusterlets.grid.fitting import Limits
+from clusterlets.grid.fitting import Budget
 from clusterlets.grid.paths import PLAIN_COST
 from clusterlets.grid.pieces import save_pieces
 from clusterlets.grid.runs_frame import read_runs
@@ -63,7 +63,7 @@ def score_cell(X, matcher, hops):
 
 def matching_of(matcher, hops, pieces, seed):
     """Which clusterlets each cluster of a matcher holds: booleans with a row for each cluster."""
-    options = {"parameters": {"hops": hops}, "seeds": [seed], "base_seed": 0, "limits": Limits()}
+    options = {"parameters": {"hops": hops}, "seeds": [seed], "base_seed": 0, "budget": Budget()}
     ((_, matching),) = match(get(matcher), "iris", 6, **options, pieces=pieces, partitions=None)
     return matching.result
 
