@@ -10,11 +10,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from clusterlets.algorithms.fair_assignment import bounds_and_slack, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
+from clusterlets.algorithms.limit_assignment import assign_within_limits
+from clusterlets.algorithms.limits import limits_of_fit
 
 # Rings are ranges of the squared distance from a centre. They end at these powers of 2, times the mean squared distance of the
 # group's rows from their nearest centres. The last ring has no end.
@@ -44,13 +45,10 @@ def coreset_clustering(
     rows, weights = np.arange(len(X)), np.ones(len(X))
     if len(X) > 2 * size:
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
-    bounds, slack = bounds_and_slack(groups, delta, None, max_deviation)
-    centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
-    costs = squared_distances_to_centres(X, centres, n_clusters)
-    assignment = fair_assignment(
-        costs, groups, delta, multipliers, min_cluster_size=min_cluster_size, max_deviation=max_deviation
-    )
-    return assignment.labels
+    limits, slacks = limits_of_fit(groups, n_clusters, delta, max_deviation=max_deviation)
+    start = fractional_lloyd(X[rows], weights, groups[rows], limits, slacks[0], random_state, n_init)
+    costs = squared_distances_to_centres(X, start.centres, n_clusters)
+    return assign_within_limits(costs, groups, limits, slacks, min_cluster_size, start.multipliers).labels
 
 
 def sample_coreset(

@@ -10,8 +10,8 @@ the cost of every assignment that meets the constraints.
 The minimum over clusters is smoothed at falling temperatures. At each temperature, damped Newton steps raise the dual. The
 arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bits.
 
-:func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the near clusters. A cluster is
-near an instance if its cost plus price is within a few temperatures of the least. At a low temperature, most instances have one
+Each step evaluates only the near clusters of an instance. A cluster is near an instance if its cost plus price is within a few
+temperatures of the least. At a low temperature, most instances have one
 near cluster. Sums over these are kept, and each step evaluates only the other instances. Once prices have moved too far, near
 clusters are listed again. Until then, only a near cluster can become the cheapest, so the bound stays exact.
 """
@@ -25,14 +25,7 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled, inner
 
-#: Temperatures, as multiples of the mean cost of an instance's nearest cluster. At the first temperature, every cluster gets a
-#: part of an instance, and at the last one, the nearest cluster gets nearly all of it.
-TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _MAX_STEPS = 30  # at each temperature; more steps hardly raise the bound
-_TOLERANCE = 0.5  # a constraint may be off by this many instances, ...
-_TOLERANCE_FRACTION = 2e-4  # ... or by this fraction of all instances, whichever is less
-_MAX_VIOLATION = 2.0  # after a search from given multipliers, a constraint may be violated by this many instances, ...
-_MAX_VIOLATION_FRACTION = 1e-3  # ... or by this fraction of all instances, whichever is more
 _ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding errors
 _MAX_DAMPING = 1e12  # the search at a temperature ends if a step needs more damping
 _LN2 = 0.6931471805599453
@@ -56,26 +49,16 @@ class FairDual:
     temperature: float
 
 
-def share_rows(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Constraints (R, K): for counts (K,), ``constraints @ counts <= 0`` keeps shares between ``low`` and ``high``, (K,) each.
-
-    With two groups, only the first is constrained: the second has the rest, and redundant constraints slow the steps down.
-    """
-    eye = np.eye(len(low))
-    if len(low) == 2:
-        low, high, eye = np.maximum(low, 1 - high[::-1])[:1], np.minimum(high, 1 - low[::-1])[:1], eye[:1]
-    return np.concatenate([low[:, None] - eye, eye - high[:, None]])
-
-
-def solve_dual(
+def solve_sparse_dual(
     costs: np.ndarray,
     weights: np.ndarray,
     groups: np.ndarray,
     n_groups: int,
     constraints: np.ndarray,
-    slack: float,
-    multipliers: np.ndarray | None = None,
-    last_temperature: float = TEMPERATURES[-1],
+    slack: np.ndarray,
+    multipliers: np.ndarray | None,
+    temperatures: Sequence[float],
+    tolerance: float,
 ) -> FairDual:
     """Raise the dual until its assignment nearly meets ``constraints @ counts <= slack``, or until the steps run out.
 
@@ -89,59 +72,18 @@ def solve_dual(
         0..K-1.
     n_groups : int
         K.
-    constraints : float array (R, K)
-        The same for all clusters.
-    slack : float
-        The same for all constraints and clusters.
-    multipliers : float array (R, k), optional
-        Where the search starts, by default at 0. They should come from nearby centres, because such a search uses only the
-        last temperature. If a constraint is violated by more than 2 instances and more than 0.1 %, a search from 0 follows.
-    last_temperature : float
-        Entry of ``TEMPERATURES`` at which the search ends.
+    constraints, slack : float arrays (R, K), (R, k)
+    multipliers : float array (R, k) or None
+        Where the search starts, by default at 0. If they come from nearby centres, the last temperature is enough.
+    temperatures : sequence of float
+        Used one after the other, as multiples of the mean cost of an instance's nearest cluster. At a temperature of 1, other
+        clusters get large parts of an instance, and at .01, the nearest cluster gets nearly all of it.
+    tolerance : float
+        A constraint may be off by this many instances.
 
     Notes
     -----
     O(n k + (R k)^3) time per step.
-    """
-    shape, n = (len(constraints), costs.shape[1]), float(weights.sum())
-    if multipliers is None:
-        start, temperatures = np.zeros(shape), TEMPERATURES[: TEMPERATURES.index(last_temperature) + 1]
-    else:
-        start, temperatures = multipliers.copy(), (last_temperature,)
-    dual = _maximise(
-        costs,
-        weights,
-        groups,
-        n_groups,
-        constraints,
-        np.full(shape, slack),
-        np.zeros(len(constraints)),
-        start,
-        temperatures,
-        min(_TOLERANCE, _TOLERANCE_FRACTION * n),
-        is_sparse=False,
-    )
-    largest_violation = float((constraints[:, :, None] * dual.counts).sum(axis=1).max()) - slack
-    if multipliers is not None and largest_violation > max(_MAX_VIOLATION, _MAX_VIOLATION_FRACTION * n):
-        return solve_dual(costs, weights, groups, n_groups, constraints, slack, None, last_temperature)
-    return dual
-
-
-def solve_sparse_dual(
-    costs: np.ndarray,
-    weights: np.ndarray,
-    groups: np.ndarray,
-    n_groups: int,
-    constraints: np.ndarray,
-    slack: np.ndarray,
-    multipliers: np.ndarray | None,
-    temperatures: Sequence[float],
-    tolerance: float,
-) -> FairDual:
-    """Like :func:`solve_dual`, but evaluate only the near clusters of each instance.
-
-    ``slack`` (R, k) may differ between constraints and clusters. The ``temperatures`` are used one after the other, and a
-    constraint may be off by up to ``tolerance`` instances.
     """
     all_multipliers = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
     # A constraint and its opposite form an equality. It needs only one multiplier, which may have either sign.
@@ -160,16 +102,13 @@ def solve_sparse_dual(
         all_multipliers[independent],
         temperatures,
         tolerance,
-        is_sparse=True,
     )
     all_multipliers[independent] = dual.multipliers
     all_multipliers[seconds] = np.maximum(0.0, -all_multipliers[firsts])
     return replace(dual, multipliers=np.maximum(0.0, all_multipliers))
 
 
-def _maximise(
-    costs, weights, groups, n_groups, constraints, slack, minima, multipliers, temperatures, tolerance, is_sparse
-) -> FairDual:
+def _maximise(costs, weights, groups, n_groups, constraints, slack, minima, multipliers, temperatures, tolerance) -> FairDual:
     """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten.
 
     ``minima`` (R,) are lower limits of the multipliers.
@@ -189,7 +128,6 @@ def _maximise(
             minima,
             temperature * unit,
             tolerance,
-            is_sparse,
             multipliers,
             prices,
             counts,
@@ -206,13 +144,6 @@ def _opposites(constraints: np.ndarray, slack: np.ndarray) -> list[tuple[int, in
         if not any({first, second} & set(pair) for pair in pairs):
             pairs.append((first, second))
     return pairs
-
-
-def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual) -> np.ndarray:
-    """Fractions (n, k) of each instance in the clusters, at the dual's last temperature; each row adds up to 1."""
-    fractions = np.empty(costs.shape)
-    _fractions(costs, groups, dual.prices, dual.temperature, fractions)
-    return fractions
 
 
 def fractional_means(
@@ -344,102 +275,17 @@ def _judge_trial(trial_value, value, predicted_gain, steps, damping):
     return True, (lower_damping if trial_value >= value + 0.4 * predicted_gain else damping)
 
 
-# ---- all clusters of each instance -------------------------------------------------------------------------------------
-
-
 @njit  # not @inner, because a test calls it from Python
-def _exponentials(values, least, temperature):
-    """Replace each value by exp((least - value) / temperature), with an error below 1e-13.
-
-    Values more than 40 temperatures above ``least`` count as 40 temperatures above it. :func:`_exponential` cannot replace
-    this function: it lacks the term of power 11, on which the last bits of results depend.
-    """
-    for index in range(len(values)):
-        x = min((values[index] - least) / temperature, 40.0) * 0.015625
-        total = 1.0 - x / 11.0
-        for power in (10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0):
-            total = 1.0 - x / power * total
-        for _ in range(6):
-            total *= total
-        values[index] = total
-
-
-@njit  # not @inner, because a test calls it from Python
-def _log(x, n_terms):
-    """log(x) of a positive number, by operations that every processor rounds alike. With ten terms the error is below 1e-16."""
+def _log(x):
+    """log(x) of a positive number, by operations that every processor rounds alike. The error is below 1e-15."""
     mantissa, exponent = frexp(x)
     if mantissa < 0.7071067811865476:
         mantissa, exponent = 2 * mantissa, exponent - 1
     s = (mantissa - 1) / (mantissa + 1)
     value, square = 0.0, s * s
-    for power in range(n_terms - 1, -1, -1):
+    for power in range(9, -1, -1):
         value = value * square + 2.0 / (2 * power + 1)
     return exponent * _LN2 + s * value
-
-
-@compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
-def _fractions(costs, groups, prices, temperature, fractions):
-    """Fill in ``fractions``: see :func:`fractional_assignment`."""
-    k = costs.shape[1]
-    for row in range(len(costs)):
-        least = np.inf
-        for cluster in range(k):
-            fractions[row, cluster] = costs[row, cluster] + prices[groups[row], cluster]
-            least = min(least, fractions[row, cluster])
-        _exponentials(fractions[row], least, temperature)
-        total = 0.0
-        for cluster in range(k):
-            total += fractions[row, cluster]
-        for cluster in range(k):
-            fractions[row, cluster] /= total
-
-
-@inner
-def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature.
-
-    ``curvature`` (K, k, k) holds -``temperature`` times the derivatives of each group's counts by its prices (lower half).
-    """
-    k = costs.shape[1]
-    values, parts, clusters = np.empty(k), np.empty(k), np.empty(k, dtype=np.int64)
-    counts[:] = 0.0
-    curvature[:] = 0.0
-    least_sum, smoothing = 0.0, 0.0
-    for row in range(len(costs)):
-        group, weight = groups[row], weights[row]
-        for cluster in range(k):
-            values[cluster] = costs[row, cluster] + prices[group, cluster]
-        least = values[0]
-        for cluster in range(1, k):
-            least = min(least, values[cluster])
-        least_sum += weight * least
-        n_parts = 0
-        for cluster in range(k):
-            if values[cluster] - least < 40 * temperature:  # a costlier cluster would get less than 1e-17 of the instance
-                parts[n_parts], clusters[n_parts] = values[cluster], cluster
-                n_parts += 1
-        if n_parts <= 1:
-            counts[group, clusters[0]] += weight
-            continue
-        _exponentials(parts[:n_parts], least, temperature)
-        total = 0.0
-        for i in range(n_parts):
-            total += parts[i]
-        smoothing += weight * _log(total, 13)
-        inverse, n_large = 1 / total, 0
-        for i in range(n_parts):
-            part = parts[i] * inverse
-            counts[group, clusters[i]] += weight * part
-            if part > 1e-6:  # smaller parts hardly change the curvature
-                parts[n_large], clusters[n_large] = part, clusters[i]
-                n_large += 1
-        if n_large > 1:
-            for i in range(n_large):
-                part = weight * parts[i]
-                for j in range(i):
-                    curvature[group, clusters[i], clusters[j]] -= part * parts[j]
-                curvature[group, clusters[i], clusters[i]] += part - part * parts[i]
-    return least_sum, temperature * smoothing
 
 
 # ---- the near clusters of each instance --------------------------------------------------------------------------------
@@ -510,8 +356,12 @@ def _list_near_clusters(costs, weights, groups, prices, max_excess, sure_counts,
 
 
 @inner
-def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
-    """Like :func:`_evaluate`, but over near clusters only; ``near`` is what :func:`_list_near_clusters` returned."""
+def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
+    """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature.
+
+    ``near`` is what :func:`_list_near_clusters` returned. ``curvature`` (K, k, k) holds -``temperature`` times the derivatives
+    of each group's counts by its prices (lower half).
+    """
     unsure, n_unsure, starts, clusters, near_costs = near
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
@@ -536,7 +386,7 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
         for i in range(size):
             total += parts[i]
         least_sum += weight * least
-        smoothing += weight * _log(total, 10)
+        smoothing += weight * _log(total)
         scale = weight / total
         for i in range(size):
             cluster = clusters[first + i]
@@ -603,13 +453,12 @@ def _set_prices(constraints, multipliers, prices):
 
 @compiled(
     "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64, float64,"
-    "boolean, float64[:,::1], float64[:,::1], float64[:,::1])"
+    "float64[:,::1], float64[:,::1], float64[:,::1])"
 )
-def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tolerance, is_sparse, multipliers, prices, counts):
+def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tolerance, multipliers, prices, counts):
     """Maximise the smoothed dual over multipliers >= ``minima`` (R,); return the largest value that the exact dual reached.
 
-    ``multipliers`` are changed in place, and ``prices`` and ``counts`` are filled in. Unless ``is_sparse``, all entries of
-    ``slack`` must be equal.
+    ``multipliers`` are changed in place, and ``prices`` and ``counts`` are filled in.
     """
     n_constraints, k = multipliers.shape
     n_groups, size = constraints.shape[1], n_constraints * k
@@ -623,20 +472,16 @@ def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tol
     predicted_gain, n_free, steps = 0.0, 0, 0
     while True:
         _set_prices(constraints, trial, trial_prices)
-        if is_sparse:
-            if steps == 0 or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
-                _copy(trial_prices, listed_prices)
-                max_excess = (_REACH + _MARGIN) * temperature
-                near = _list_near_clusters(costs, weights, groups, trial_prices, max_excess, sure_counts, sure_costs)
-            exact_value, smoothing = _evaluate_sparse(
-                near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
-            )
-            for constraint in range(n_constraints):
-                for cluster in range(k):
-                    exact_value -= slack[constraint, cluster] * trial[constraint, cluster]
-        else:
-            exact_value, smoothing = _evaluate(costs, weights, groups, trial_prices, temperature, trial_counts, trial_curvature)
-            exact_value -= slack[0, 0] * trial.sum()
+        if steps == 0 or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
+            _copy(trial_prices, listed_prices)
+            max_excess = (_REACH + _MARGIN) * temperature
+            near = _list_near_clusters(costs, weights, groups, trial_prices, max_excess, sure_counts, sure_costs)
+        exact_value, smoothing = _evaluate(
+            near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
+        )
+        for constraint in range(n_constraints):
+            for cluster in range(k):
+                exact_value -= slack[constraint, cluster] * trial[constraint, cluster]
         bound = max(bound, exact_value)
         trial_value = exact_value - smoothing
         is_accepted, damping = _judge_trial(trial_value, value, predicted_gain, steps, damping)

@@ -1,8 +1,8 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
-Each round makes nearly the cheapest assignment within bounds on the shares of the groups
-(:mod:`clusterlets.algorithms.fair_assignment`), and moves the centres to the means of the clusters. The first centres come from
-fractional rounds (:mod:`clusterlets.algorithms.fractional_lloyd`), on a coreset if the table is large. After these, a few
+Each round makes nearly the cheapest assignment within limits on the shares of the groups
+(:mod:`clusterlets.algorithms.limit_assignment`), and moves the centres to the means of the clusters. The first centres come
+from fractional rounds (:mod:`clusterlets.algorithms.fractional_lloyd`), on a coreset if the table is large. After these, a few
 rounds on all rows are enough.
 
 Fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020. With flows: MS-FlowFC, arXiv 2605.13759,
@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from clusterlets.algorithms.coreset import sample_coreset
-from clusterlets.algorithms.fair_assignment import bounds_and_slack, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+from clusterlets.algorithms.limit_assignment import assign_within_limits
+from clusterlets.algorithms.limits import limits_of_fit
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed first
 _PATIENCE = 3  # rounds in a row without a gain that end the search: rounding to whole counts may undo the gain of a round
@@ -68,8 +69,10 @@ def fair_flow(
 
     Raises
     ------
+    NoClusteringError
+        As :func:`clusterlets.algorithms.limit_assignment.assign_within_limits`.
     ClusterletsError
-        As :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
+        If a bound is out of range.
 
     Notes
     -----
@@ -78,13 +81,14 @@ def fair_flow(
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
     groups = codes_that_occur(groups)
     rows, weights = draw_sample(X, groups, n_clusters, random_state)
-    bounds, slack = bounds_and_slack(groups, delta, balance, max_deviation)
-    centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
+    limits, slacks = limits_of_fit(groups, n_clusters, delta, balance, max_deviation)
+    start = fractional_lloyd(X[rows], weights, groups[rows], limits, slacks[0], random_state, n_init)
+    centres, multipliers = start.centres, start.multipliers
     best, n_iter, n_idle = None, 0, 0
     while n_iter < max_iter and n_idle < _PATIENCE:
         n_iter += 1
         costs = squared_distances_to_centres(X, centres, n_clusters)
-        assignment = fair_assignment(costs, groups, delta, multipliers, balance, min_cluster_size, max_deviation)
+        assignment = assign_within_limits(costs, groups, limits, slacks, min_cluster_size, multipliers)
         multipliers = assignment.multipliers
         centres, inertias = moments_by_label(X, assignment.labels, n_clusters)
         inertia = float(inertias.sum())

@@ -8,7 +8,8 @@ A group is a combination of levels, one from each column. So every limit can be 
 group. A cluster keeps all limits if ``rows @ counts <= 0`` for its counts of the groups.
 
 Counts are at most n, the number of instances. So f can be replaced by the largest fraction up to f whose denominator is at most
-n, and the same counts keep the limit. The replacement keeps all products far below 2^63.
+n, and the same counts keep the limit. The replacement keeps all products far below 2^63. If a count may miss the limit by less
+than one instance, the smallest fraction from f on takes its place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -85,11 +86,12 @@ def _limits_on_share(column: int, level: int, lower: Fraction, upper: Fraction) 
     return [Limit(column, level, upper), Limit(column, level, 1 - lower, all_but=True)]
 
 
-def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray, allow_rounding: bool = False) -> np.ndarray:
     """The limits as rows (R, K) of whole numbers: a cluster with counts m (K,) of the groups keeps them if ``rows @ m <= 0``.
 
     ``levels`` (K, S) are the levels of the groups, and ``totals`` (K,) the number of all instances of each group. A limit that
-    every cluster keeps has no row. If several limits bound the same counts, only the strictest has one.
+    every cluster keeps has no row. If several limits bound the same counts, only the strictest has one. With
+    ``allow_rounding``, the rows are for counts that may miss a limit by less than one instance.
     """
     strictest: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
     for limit in limits:
@@ -102,7 +104,7 @@ def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) 
             strictest[key] = in_a, in_b, limit.fraction
     rows = np.zeros((len(strictest), len(levels)), dtype=np.int64)
     for row, (in_a, in_b, fraction) in zip(rows, strictest.values(), strict=True):
-        bound = fraction_below(fraction, max(1, int(totals[in_b].sum())))
+        bound = (fraction_above if allow_rounding else fraction_below)(fraction, max(1, int(totals[in_b].sum())))
         row += bound.denominator * in_a.astype(np.int64) - bound.numerator * in_b.astype(np.int64)
     return rows
 
@@ -118,6 +120,11 @@ def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
     b = pow(p, -1, q)
     b += q * ((largest_denominator - b) // q)
     return Fraction((p * b - 1) // q, b)
+
+
+def fraction_above(number: Fraction, largest_denominator: int) -> Fraction:
+    """The smallest fraction from ``number`` on whose denominator is at most ``largest_denominator``."""
+    return -fraction_below(-number, largest_denominator)
 
 
 def levels_of_groups(columns: Sequence[Sequence]) -> tuple[np.ndarray, list[list]]:
@@ -159,14 +166,14 @@ def assignment_limits(
     ``new_totals`` (K,) counts all new instances of each group. With ``allow_rounding``, a count may miss a limit by less than
     one instance.
     """
-    rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
+    rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals, allow_rounding)
     slack = -products(rows, composition)
     if allow_rounding:
         slack += (rows.max(axis=1) - rows.min(axis=1) - 1)[:, None] if len(rows) else 0
     return rows, slack
 
 
-def fair_assignment_limits(
+def representation_limits(
     composition: np.ndarray,
     new_totals: np.ndarray,
     delta: float = 0.0,
@@ -174,27 +181,65 @@ def fair_assignment_limits(
     max_deviation: float | None = None,
     **_,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together.
+    """Limits on the shares of the groups in every cluster, up to whole instances, for old and new instances together.
 
-    The bounds are given by ``balance``, by ``max_deviation`` around the groups' shares of the old instances, or else by
-    ``delta`` around these shares. A count may miss a bound by less than one instance. Groups without old instances are not
-    bounded. Other parameters of a fit are ignored. ``composition``, ``new_totals`` and the result are as in
-    :func:`assignment_limits`.
+    Let r be the share of a group in the table, that is, of the old instances or, if there are none, of the new ones. By
+    default, a group's share in a cluster is at least r (1 - delta) and at most r / (1 - delta): bounded representation (Bera et
+    al. 2019; Bercea et al. 2019). With ``max_deviation``, the two shares differ by at most that much. With ``balance``, the
+    smaller of two groups' counts is at least ``balance`` times the larger (Chierichetti et al. 2017): this treats both groups
+    alike, so the rarer group may prevail in a cluster.
+
+    A count may miss a limit by less than one instance. Groups that are not in the table are not limited. Other parameters of a
+    fit are ignored. ``composition``, ``new_totals`` and the result are as in :func:`assignment_limits`.
     """
-    old_totals = composition.sum(axis=1).tolist()
-    shares = [Fraction(total, sum(old_totals)) for total in old_totals]
-    zero, one = Fraction(0), Fraction(1)
+    totals = (composition.sum(axis=1) if composition.any() else new_totals).tolist()
+    bounds = _share_bounds(totals, delta, balance, max_deviation)
+    bounds_of_table = {group: bounds[group] for group, total in enumerate(totals) if total}
+    levels = np.arange(len(totals))[:, None]
+    return assignment_limits(share_limits(0, bounds_of_table), levels, composition, new_totals, allow_rounding=True)
+
+
+def _share_bounds(
+    totals: list[int], delta: float, balance: float | None, max_deviation: float | None
+) -> list[tuple[Fraction, Fraction]]:
+    """The smallest and the largest share of each group in a cluster, for :func:`representation_limits`."""
+    shares, one = [Fraction(total, sum(totals)) for total in totals], Fraction(1)
     if balance is not None:
         lower = exact_fraction(balance) / (1 + exact_fraction(balance))
-        bounds = [(lower, 1 - lower)] * len(old_totals)
-    elif max_deviation is not None:
+        return [(lower, 1 - lower)] * len(totals)
+    if max_deviation is not None:
+        if not 0 <= max_deviation <= 1:
+            raise ClusterletsError(f"max_deviation must be from 0 to 1, not {max_deviation!r}.")
         deviation = exact_fraction(max_deviation)
-        bounds = [(max(zero, share - deviation), min(one, share + deviation)) for share in shares]
-    else:
-        bounds = [(share * (1 - exact_fraction(delta)), min(one, share / (1 - exact_fraction(delta)))) for share in shares]
-    old_bounds = {group: bounds[group] for group, total in enumerate(old_totals) if total}
-    levels = np.arange(len(old_totals))[:, None]
-    return assignment_limits(share_limits(0, old_bounds), levels, composition, new_totals, allow_rounding=True)
+        return [(max(Fraction(0), share - deviation), min(one, share + deviation)) for share in shares]
+    if not 0 <= delta < 1:
+        raise ClusterletsError(f"delta must be at least 0 and below 1, not {delta!r}.")
+    rest = 1 - exact_fraction(delta)
+    return [(share * rest, min(one, share / rest)) for share in shares]
+
+
+def limits_of_fit(
+    groups: np.ndarray,
+    n_clusters: int,
+    delta: float = 0.0,
+    balance: float | None = None,
+    max_deviation: float | None = None,
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Rows (R, K) of :func:`representation_limits` for a table with the given groups (n,), and the slack (R, k) to try in turn.
+
+    A bound on the balance is first tried without rounding to whole instances. Raises ClusterletsError if a bound is out of
+    range, or one on the balance is given for more or fewer than two groups.
+    """
+    totals = np.bincount(groups)
+    if balance is not None:
+        if len(totals) != 2:
+            raise ClusterletsError(f"A bound on the balance needs two groups, not {len(totals)}: give delta instead.")
+        table_balance = totals.min() / totals.max()
+        if not 0 <= balance <= table_balance:
+            raise ClusterletsError(f"balance must be from 0 to the table's own, {table_balance:.6g}, not {balance!r}.")
+    composition = np.zeros((len(totals), n_clusters), dtype=np.int64)
+    rows, slack = representation_limits(composition, totals, delta, balance, max_deviation)
+    return rows, [slack] if balance is None else [np.zeros_like(slack), slack]
 
 
 def violation_units(rows: np.ndarray) -> np.ndarray:

@@ -555,7 +555,7 @@ class FairLP(_AssigningMethod):
     -----
     Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019.
     The method of Bera and others solves a linear program and rounds its solution. Here the program is solved by its dual, and
-    no rounded count misses its bound by a whole instance. See :mod:`clusterlets.algorithms.fair_assignment`.
+    no rounded count misses its bound by a whole instance. See :mod:`clusterlets.algorithms.limit_assignment`.
 
     Examples
     --------

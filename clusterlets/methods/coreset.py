@@ -1,6 +1,6 @@
 """coreset: fair k-means on a small weighted sample."""
 
-from clusterlets.algorithms.limits import fair_assignment_limits
+from clusterlets.algorithms.limits import representation_limits
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Integer, Method
 
 
@@ -27,7 +27,7 @@ class Coreset(Method):
         "max_deviation": MAX_DEVIATION,
     }
     libraries = COMPILED
-    assignment_limits = staticmethod(fair_assignment_limits)
+    assignment_limits = staticmethod(representation_limits)
 
     def fit(
         self, X, groups, n_clusters, random_state, delta=0.0, size="auto", n_init=1, min_cluster_size=1, max_deviation=None

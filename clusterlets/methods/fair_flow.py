@@ -1,6 +1,6 @@
 """fair-flow: k-means with a fair assignment in every round."""
 
-from clusterlets.algorithms.limits import fair_assignment_limits
+from clusterlets.algorithms.limits import representation_limits
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, RATIO, Integer, Method, Real
 
 
@@ -39,9 +39,9 @@ class FairFlow(Method):
         "max_deviation": MAX_DEVIATION,
     }
     libraries = COMPILED
-    assignment_limits = staticmethod(fair_assignment_limits)
+    assignment_limits = staticmethod(representation_limits)
     kernels = (
-        *("fair_dual._ascend", "count_moves._search", "fair_assignment._match_totals", "kernels.candidate_distances"),
+        *("limit_counts._search", "fair_dual._ascend", "fair_dual._means", "kernels.candidate_distances"),
         *("kernels.assign", "transport._assign"),
     )
 

@@ -1,6 +1,6 @@
 """fair-lp: plain k-means, then one fair assignment to its centres."""
 
-from clusterlets.algorithms.limits import fair_assignment_limits
+from clusterlets.algorithms.limits import representation_limits
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Method
 
 
@@ -8,7 +8,7 @@ class FairLP(Method):
     """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
     The method of Bera and others solves a linear program and rounds its solution. Here the program is solved by its dual, and
-    no rounded count misses its bound by a whole instance. See :mod:`clusterlets.algorithms.fair_assignment`.
+    no rounded count misses its bound by a whole instance. See :mod:`clusterlets.algorithms.limit_assignment`.
     """
 
     name = "fair-lp"
@@ -24,15 +24,17 @@ class FairLP(Method):
         "max_deviation": MAX_DEVIATION,
     }
     libraries = COMPILED
-    assignment_limits = staticmethod(fair_assignment_limits)
+    assignment_limits = staticmethod(representation_limits)
 
     def fit(self, X, groups, n_clusters, random_state, delta=0.0, min_cluster_size=1, max_deviation=None):
-        from clusterlets.algorithms.fair_assignment import fair_assignment
         from clusterlets.algorithms.geometry import squared_distances_to_centres
         from clusterlets.algorithms.instances import checked_instances, codes_that_occur
         from clusterlets.algorithms.kmeans import kmeans
+        from clusterlets.algorithms.limit_assignment import assign_within_limits
+        from clusterlets.algorithms.limits import limits_of_fit
 
         X, groups = checked_instances(X, groups, self.name, n_clusters)
         costs = squared_distances_to_centres(X, kmeans(X, n_clusters, random_state).centres, n_clusters)
         groups = codes_that_occur(groups)
-        return fair_assignment(costs, groups, delta, min_cluster_size=min_cluster_size, max_deviation=max_deviation).labels
+        limits = limits_of_fit(groups, n_clusters, delta, max_deviation=max_deviation)
+        return assign_within_limits(costs, groups, *limits, min_cluster_size).labels

@@ -6,6 +6,9 @@ from math import ceil, floor
 
 import numpy as np
 
+from clusterlets.algorithms.fair_dual import solve_sparse_dual
+from clusterlets.algorithms.limits import violation_units
+
 
 def table(rng, n, n_groups, kind, singletons=False, outlier=1e9):
     """Rows (n, 2) and groups (n,). Every group has a row. With ``singletons``, all groups but the first have exactly one.
@@ -84,3 +87,13 @@ def least_cost_of_all(costs, is_allowed):
     labels = all_labels(*costs.shape)
     totals = cost_of(costs, labels)
     return next(totals[row] for row in np.argsort(totals) if is_allowed(labels[row]))
+
+
+def dual_of(costs, weights, groups, rows, slack):
+    """The dual of the cheapest fractional assignment with ``rows @ counts <= slack``, without multipliers to start from."""
+    units = violation_units(rows)[:, None]
+    tolerance = min(0.5, 2e-4 * weights.sum())
+    temperatures = (1.0, 0.1, 0.01)
+    return solve_sparse_dual(
+        costs, weights, groups, groups.max() + 1, rows / units, slack / units, None, temperatures, tolerance
+    )

