@@ -14,6 +14,7 @@ from clusterlets.grid.cells import random_stream
 from clusterlets.grid.fitting import Budget, Fit, fits
 from clusterlets.grid.runs_table import parameter_columns
 from clusterlets.methods import Matcher, Method
+from clusterlets.methods.fits import seeded_generators
 from clusterlets.methods.users_file import is_from_file
 from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
@@ -154,7 +155,9 @@ def match(
             # Imported by name: an import statement would add the module to the fingerprints of all matchers.
             centroid = import_module("clusterlets.algorithms.matching.centroid")
             arguments["partitions"] = centroid.ParetoFront(**partitions.values[str(seed)])
-        return _check_membership(method().match(clusterlets, random_state, **arguments), len(clusterlets))
+        with seeded_generators(method, random_state):
+            matching = method().match(clusterlets, random_state, **arguments)
+        return _check_membership(matching, len(clusterlets))
 
     for seed, fit in fits(membership, seeds, budget, stateless=not is_from_file(method)):
         has_no_clustering = fit.status == OK and fit.result is None

@@ -1,7 +1,11 @@
 """Run a method on a table, and check the clusterings that it returns."""
 
 import importlib
-from collections.abc import Mapping, Sequence
+import os
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from math import inf
 from types import MappingProxyType
 from typing import Any
@@ -10,6 +14,9 @@ import numpy as np
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods.base import Method
+from clusterlets.methods.users_file import is_from_file
+
+_HASH_SEED = "PYTHONHASHSEED"
 
 
 def fit(
@@ -34,8 +41,35 @@ def fit(
     """
     fitted = method()
     fitted.sensitive_columns = sensitive_columns
-    result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters)
+    with seeded_generators(method, random_state):
+        result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters)
     return fitted, clusterings(method, result, len(X))
+
+
+@contextmanager
+def seeded_generators(method: type[Method], random_state: np.random.Generator) -> Iterator[None]:
+    """Seed ``random``, NumPy's global generator and the hashes of Python programs, and restore the former states at the end.
+
+    So fits of methods that draw from these, and not only from ``random_state``, also repeat and differ by seed. The seed is
+    made from a copy of ``random_state``. Nothing is done for the package's own methods, which never draw from these.
+    """
+    if method.__module__.startswith(f"{__package__}.") and not is_from_file(method):
+        yield
+        return
+    seed = int(deepcopy(random_state).integers(2**32))
+    former = random.getstate(), np.random.get_state(), os.environ.get(_HASH_SEED)
+    try:
+        random.seed(seed)
+        np.random.seed(seed)
+        os.environ[_HASH_SEED] = str(seed)
+        yield
+    finally:
+        random.setstate(former[0])
+        np.random.set_state(former[1])
+        if former[2] is None:
+            os.environ.pop(_HASH_SEED, None)
+        else:
+            os.environ[_HASH_SEED] = former[2]
 
 
 def objective_of(fitted: Method, X: np.ndarray, clusterings: Mapping[str, np.ndarray]) -> float:

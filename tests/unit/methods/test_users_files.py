@@ -1,6 +1,7 @@
 """A method in a user's file affects only its own results, and whatever it raises becomes a message of one line."""
 
 import os
+import random
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.errors import ClusterletsError, MethodError
 from clusterlets.estimators import MethodClustering
+from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.fitting import Budget, fits
+from clusterlets.grid.scoring import match
 from clusterlets.methods.users_file import is_from_file
 
 RNG = np.random.default_rng(0)
@@ -204,3 +207,56 @@ def test_a_block_of_seeds_gives_the_clusterings_of_separate_seeds(write_method, 
     for seed in seeds:
         for output, clustering in together[seed].items():
             assert np.array_equal(clustering, apart[seed][output]), (seed, output)
+
+
+METHOD_WITHOUT_STREAM = """
+import random, subprocess, sys
+import numpy as np
+from clusterlets.methods import Matcher, Method
+
+class Mine({attribute}):
+    name = "mine"
+
+    def fit(self, X, groups, n_clusters, random_state):
+        return self.draw(len(X))
+
+    def draw(self, n):
+        return {body}
+
+    def match(self, clusterlets, random_state):
+        labels = np.asarray(self.draw(len(clusterlets)))
+        return labels == np.unique(labels)[:, None]
+"""
+PROGRAM = "print(*(hash(str(row)) % 3 for row in range(60)))"
+DRAWS = {
+    "NumPy": "np.random.normal(size=n).astype(int) % 3",
+    "random": "[random.randrange(3) for _ in range(n)]",
+    "hashes": f"list(map(int, subprocess.check_output([sys.executable, '-c', {PROGRAM!r}]).split()))[:n]",
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_a_method_that_ignores_its_stream_repeats_and_differs_by_seed_and_leaves_no_trace(write_method, monkeypatch, draw):
+    file = write_method(draw, "Method", METHOD_WITHOUT_STREAM)
+    np.random.normal()  # half a pair of normal numbers waits for the next call
+    before = random.getstate(), np.random.get_state(), os.environ.get("PYTHONHASHSEED")
+    first, again, other = (
+        MethodClustering(file, 3, random_state=seed).fit(X, sensitive_features=GROUPS).labels_ for seed in (0, 0, 1)
+    )
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
+    assert random.getstate() == before[0] and os.environ.get("PYTHONHASHSEED") == before[2]
+    assert all(np.array_equal(now, then) for now, then in zip(np.random.get_state(), before[1], strict=True))
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_a_matcher_that_ignores_its_stream_repeats_in_the_workflow_and_differs_by_seed(write_method, draw):
+    matcher = methods.from_file(write_method(draw, "Matcher", METHOD_WITHOUT_STREAM))
+    clusterlets = extract_clusterlets(X, GROUPS, 10, np.random.default_rng(0))
+    names = ("counts", "centroids", "inertia")
+    pieces = SeedBlock({str(seed): {name: getattr(clusterlets, name) for name in names} for seed in range(3)})
+    runs = [
+        {seed: matching.result for seed, matching in match(matcher, "a", 10, {}, seeds, 0, Budget(), pieces, None)}
+        for seeds in ([0, 1, 2], [2, 1])
+    ]
+    assert all(np.array_equal(runs[1][seed], runs[0][seed]) for seed in (1, 2))
+    assert not np.array_equal(runs[0][0], runs[0][1])
