@@ -4,7 +4,7 @@
 #   make test-slow  runs the other tests, such as those in a browser; each fuzz test searches for FUZZ=5 seconds
 #   make test-all   runs both
 #   make lint       runs ruff, mypy, snakefmt, and the linters of Snakemake and of the container recipes
-#   make generated  regenerates the files that are derived from code: tables of the documentation, type stubs
+#   make generated  regenerates the files that are derived from code: tables of the documentation
 #   make docs       builds the documentation site into build/docs; every warning is an error
 #   make docs-links checks every external link of the documentation (needs a network)
 #   make test-slurm tests the profiles on a real SLURM, which it starts in a separate folder (as root)

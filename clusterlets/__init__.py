@@ -1,33 +1,46 @@
 """Fair clustering: Clusterlets, FRAC and other methods as scikit-learn estimators, and scores of clusterings.
 
 Importing the package loads no large library. The module that defines a name is loaded when the name is first used (PEP 562).
-
-``__init__.pyi`` lists the names, for this file and for type checkers. They are not listed here: all steps of the workflow
-depend on this file, so a new name would make all results outdated.
 """
 
-import ast
 import importlib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __version__ = "2.0.0"
 
-# The module that defines each public name.
-_HOMES = {
-    alias.name: statement.module
-    for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
-    if isinstance(statement, ast.ImportFrom) and statement.module
-    for alias in statement.names
+# All steps of the workflow import this file, but no result depends on the names below.
+IN_FINGERPRINTS = False
+
+# The public names, by the module that defines them.
+_NAMES = {
+    "clusterlets.errors": ("ClusterletsError", "InvalidInput"),
+    "clusterlets.estimators": (
+        *("ClusterletClustering", "MethodClustering", "FairLimit", "FRAC", "FRACOE", "FairLP", "FairFlow", "Coreset"),
+        *("Fairlets", "TreeFairlets", "FairKM", "VFC", "FairLloyd", "Antidote", "ScaffTree", "SavedClustering"),
+        *("FairnessReport", "fairness_report", "cluster_composition"),
+        *("ClusterScorer", "deviation_scorer", "largest_deviation_scorer", "price_scorer"),
+    ),
+    "clusterlets.estimators.plots": ("plot_composition", "plot_projection", "plot_tradeoff"),
+    "clusterlets.tuning": ("Tuned", "tune"),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if TYPE_CHECKING:  # what type checkers and editors see of the names above
+    from clusterlets.errors import ClusterletsError as ClusterletsError
+    from clusterlets.estimators import *  # noqa: F403
+    from clusterlets.estimators.plots import plot_composition as plot_composition
+    from clusterlets.estimators.plots import plot_projection as plot_projection
+    from clusterlets.estimators.plots import plot_tradeoff as plot_tradeoff
+    from clusterlets.tuning import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(_HOMES[name]), name)

@@ -1,8 +1,8 @@
 """The parameters of methods. The class of a method declares which values each parameter may have, and what it means.
 
-Everything else is derived from these declarations: the checks of configurations, commands and estimators, the estimators'
-signatures and docstrings, the options of ``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md.
-Only the default of a parameter comes from elsewhere, the signature of ``fit``.
+Everything else is derived from these declarations: the checks of configurations, commands and estimators, the options of
+``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md. Only the default of a parameter comes from
+elsewhere, the signature of ``fit``.
 """
 
 from collections.abc import Callable, Sequence
@@ -140,21 +140,11 @@ class Parameter:
         """The allowed values, in words."""
         return " or ".join(filter(None, (self._range(), *map(_text, self.also))))
 
-    @property
-    def annotation(self) -> str:
-        """The type of the values, as an annotation."""
-        strings = [f'"{value}"' for value in self.also if isinstance(value, str)]
-        literals = ["Literal[" + ", ".join(strings) + "]"] if strings else []
-        return " | ".join([self._type(), *literals, *(["None"] if None in self.also else [])])
-
     def fault(self, name: str, value: Any) -> str:
         """What is wrong with a value, in words; empty if the value is allowed."""
         # "in" would fail for an array, and would take 1 for True.
         is_special = any(value is special or (isinstance(value, str) and value == special) for special in self.also)
         return "" if is_special or self._accepts(value) else f"{name}: {value!r}; it must be {self.allowed}"
-
-    def _type(self) -> str:
-        return "Any"
 
     def _range(self) -> str:
         return "anything"
@@ -172,9 +162,6 @@ class Real(Parameter):
     _: KW_ONLY
     above: bool = False
 
-    def _type(self) -> str:
-        return "float"
-
     def _range(self) -> str:
         if self.above:
             return f"a number above {_text(self.least)}, at most {_text(self.most)}"
@@ -189,9 +176,6 @@ class Real(Parameter):
 class Integer(Real):
     """A whole number from ``least`` to ``most``."""
 
-    def _type(self) -> str:
-        return "int"
-
     def _range(self) -> str:
         return f"a whole number from {_text(self.least)} to {_text(self.most)}"
 
@@ -204,9 +188,6 @@ class Choice(Parameter):
     """One of a few strings."""
 
     choices: Sequence[str]
-
-    def _type(self) -> str:
-        return "Literal[" + ", ".join(f'"{choice}"' for choice in self.choices) + "]"
 
     def _range(self) -> str:
         return " or ".join(self.choices)

@@ -4,17 +4,12 @@ A generated section of a page lies between two comments, ``<!-- generated: NAME 
 the script writes nothing, and it fails if a file is out of date.
 """
 
-import inspect
-import itertools
 import re
 import sys
-import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
-from clusterlets import estimators, methods, tuning
-from clusterlets.estimators import plots
+from clusterlets import methods
 from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.grid.runs_table import TABLE
 from clusterlets.metrics.score import Score
@@ -22,69 +17,6 @@ from clusterlets.paper import as_published, controls
 from clusterlets.report.page import TITLES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-
-#: The names that can be imported from ``clusterlets``, by the module that defines them.
-PUBLIC_NAMES = {
-    "clusterlets.errors": ["ClusterletsError"],
-    "clusterlets.estimators": estimators.__all__,
-    "clusterlets.estimators.plots": [name for name in vars(plots) if name.startswith("plot_")],
-    "clusterlets.tuning": tuning.__all__,
-}
-#: Names of the standard library that annotations of estimators may use, by module.
-STANDARD_NAMES = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
-
-
-def package_stub() -> str:
-    """Text of clusterlets/__init__.pyi: every public name of the package, imported from its module."""
-    exports = [(module, name) for module, names in PUBLIC_NAMES.items() for name in sorted(names, key=import_sort_key)]
-    lines = [f"from {module} import {name} as {name}" for module, name in exports]
-    return "\n".join([*lines, "", "__version__: str", ""])
-
-
-def estimators_stub() -> str:
-    """Text of clusterlets/estimators/__init__.pyi: every estimator with its signature and docstring."""
-    named_estimators = sorted(estimators.NAMED.values(), key=lambda estimator: estimator.__name__)
-    bases: dict[type, tuple[type, ...]] = {estimators.ClusterletClustering: (estimators.ClusterletClustering,)}
-    bases |= {estimator: estimator.__bases__ for estimator in named_estimators}
-    other_exports = [value for value in map(vars(estimators).get, estimators.__all__) if value not in bases]
-    imports = [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in other_exports]
-    for base in itertools.chain(*bases.values()):
-        outer_class = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
-        imports.append(f"from {base.__module__} import {outer_class} as _{outer_class}")
-    classes = [class_stub(estimator, [f"_{base.__qualname__}" for base in its_bases]) for estimator, its_bases in bases.items()]
-    text = "\n\n".join(["NAMED: dict[str, type[_NamedMethod]]", *classes, ""])
-    standard_imports = []
-    for module, names in STANDARD_NAMES.items():
-        used_names = [name for name in names if re.search(rf"\b{name}\b[\[ ]", text)]
-        if used_names:
-            standard_imports.append(f"from {module} import {', '.join(used_names)}")
-    imports = sorted(set(imports), key=lambda line: (line.split()[1], import_sort_key(line.split()[3])))
-    return "\n".join([*standard_imports, "", "import numpy as np", "", *imports, "", text.rstrip("\n") + "\n"])
-
-
-def class_stub(estimator: Any, bases: list[str]) -> str:
-    """An estimator's class as text: its ``bases``, its docstring and the signature of ``__init__``."""
-    arguments = ["self"]
-    for parameter in inspect.signature(estimator).parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in arguments:
-            arguments.append("*")
-        default = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
-        arguments.append(f"{parameter.name}: {estimator._annotations[parameter.name]} = {default}")
-    signature = "\n".join(["    def __init__(", *(f"        {argument}," for argument in arguments), "    ) -> None: ..."])
-    docstring = textwrap.indent(f'"""{estimator.__doc__.rstrip()}\n"""', "    ", lambda line: bool(line.strip()))
-    return f"class {estimator.__name__}({', '.join(bases)}):\n{docstring}\n\n{signature}"
-
-
-def import_sort_key(name: str) -> tuple[int, str]:
-    """Sort key of a name among imports, in the order that linters want: constants, classes, functions."""
-    return (0 if name.isupper() else 1 if name.lstrip("_")[0].isupper() else 2), name.lower()
-
-
-def api_estimators() -> str:
-    """The section of docs/api.md that lists the estimators."""
-    names = ["ClusterletClustering", "MethodClustering", *(estimator.__name__ for estimator in estimators.NAMED.values())]
-    lines = [f"   ~clusterlets.{name}" for name in names]
-    return "\n".join(["```{eval-rst}", ".. autosummary::", "   :toctree: api", "", *lines, "```"])
 
 
 def method_tables() -> str:
@@ -167,16 +99,9 @@ def _percentages(counts) -> str:
     return ", ".join(parts)
 
 
-#: Generated files, with paths relative to the checkout, and the function that makes the text of each.
-FILES: dict[str, Callable[[], str]] = {
-    "clusterlets/__init__.pyi": package_stub,
-    "clusterlets/estimators/__init__.pyi": estimators_stub,
-}
-
 #: Generated sections, by page and name, and the function that makes the text of each.
 SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/methods.md", "methods"): method_tables,
-    ("docs/api.md", "estimators"): api_estimators,
     ("docs/results-format.md", "columns of runs.csv"): runs_columns,
     ("docs/reproduction.md", "as published"): published_findings,
     ("README.md", "verdict"): verdict_by_table,
@@ -195,7 +120,7 @@ def with_section(page: str, name: str, text: str) -> str:
 
 def generate_texts() -> dict[Path, str]:
     """New text of every file that is generated or has generated sections."""
-    texts = {CHECKOUT / name: make() for name, make in FILES.items()}
+    texts: dict[Path, str] = {}
     for (name, section), make in SECTIONS.items():
         path = CHECKOUT / name
         page = texts.get(path) or path.read_text(encoding="utf-8")

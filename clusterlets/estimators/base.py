@@ -11,6 +11,9 @@ from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.estimators.groups import column_names, encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, text_as_invalid_input
 
+#: What an estimator accepts as ``random_state``.
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
 
 class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators: checks the input, encodes the groups and seeds the random stream.

@@ -1,9 +1,9 @@
 """Clusterlets and their matchers as an estimator."""
 
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from copy import deepcopy
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,10 +13,9 @@ from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.kmeans import nearest_centres
-from clusterlets.estimators.base import FairClusterer
+from clusterlets.estimators.base import FairClusterer, RandomState
 from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
-from clusterlets.estimators.signatures import RANDOM_STATE, Description, describe, set_parameters
-from clusterlets.methods.registry import by_parameter, meaning
+from clusterlets.methods.registry import by_parameter
 from clusterlets.metrics.composition import deviation_per_cluster
 
 # The matchers that have each parameter, by the parameter's name.
@@ -30,11 +29,36 @@ class ClusterletClustering(FairClusterer):
 
     Parameters
     ----------
-    {parameters}
+    n_clusterlets : int, default=10
+        Number of clusterlets of each group (k in the paper), at least 1. A group with fewer distinct rows gets fewer. The
+        matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.
+    n_clusters : int or None, default=None
+        Number of clusters. If it is given, ``n_clusterlets`` from 2 to twice this number and ``hops`` from 1 to 4 are tried,
+        and the result with the closest number of clusters is kept. Ties go to the smallest maximum deviation, then to the
+        fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` in place of it gives the same
+        result.
+    matcher : {"B", "C", "D", "G-B", "G-D"}, default="G-B"
+        Greedy balance (G-B), greedy distance (G-D) and the sampled centroid matcher (C) make disjoint clusters. With the
+        distance and balance pinballs (D, B), an instance may be in several clusters.
+    hops : int, default=4
+        Of B and D: sweeps through the groups. Of G-B and G-D: maximum number of clusterlets that join another.
+    scope : {"last", "cluster", "published"} or None, default=None
+        Of all matchers but C: what a candidate is compared with, the clusterlet that was added last, or the whole cluster so
+        far. The value published follows the authors' code, even where that departs from the paper. None is last for B and D,
+        and cluster for G-B and G-D.
+    omega : float, default=0.5
+        Of C: weight of the silhouette against the largest deviation.
+    equation : {"corrected", "printed"}, default="corrected"
+        Of C: the objective with the paper's misprint corrected, or as it is printed.
+    sample_size : int, default=250000
+        Of C: number of random partitions to draw.
+    random_state : int, Generator, RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit.
 
     Attributes
     ----------
-    {attributes}
+    labels_, memberships_, n_clusters_, cluster_centers_, inertia_, sensitive_classes_, sensitive_names_
+        See :class:`~clusterlets.estimators.base.FairClusterer`.
     n_clusterlets_ : int
         Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
@@ -59,9 +83,28 @@ class ClusterletClustering(FairClusterer):
     (2, [2, 2])
     """
 
-    n_clusterlets: int
-    matcher: str
-    hops: int
+    def __init__(
+        self,
+        n_clusterlets: int = 10,
+        *,
+        n_clusters: int | None = None,
+        matcher: str = "G-B",
+        hops: int = 4,
+        scope: Literal["last", "cluster", "published"] | None = None,
+        omega: float = 0.5,
+        equation: Literal["corrected", "printed"] = "corrected",
+        sample_size: int = 250_000,
+        random_state: RandomState = None,
+    ):
+        self.n_clusterlets = n_clusterlets
+        self.n_clusters = n_clusters
+        self.matcher = matcher
+        self.hops = hops
+        self.scope = scope
+        self.omega = omega
+        self.equation = equation
+        self.sample_size = sample_size
+        self.random_state = random_state
 
     def _check_parameters(self):
         check_whole("n_clusterlets", self.n_clusterlets, 1)
@@ -167,45 +210,3 @@ class ClusterletClustering(FairClusterer):
         X = self._check_new_rows(X)
         nearest = nearest_centres(X, self.clusterlets_.centroids)
         return labels_of_pieces(X, nearest, self.matching_, self.cluster_centers_)
-
-
-def _parameters_of_matchers() -> Iterator[tuple[str, Description]]:
-    """Yield each parameter of the matchers once. Its default is None if the matchers' defaults differ."""
-    for name, matchers in _MATCHERS_BY_PARAMETER.items():
-        defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
-        description = meaning(name, matchers)
-        default, annotation, _ = describe(matchers[0].parameters[name])
-        if len(defaults) > 1:
-            default, annotation = None, f"{annotation} | None"
-            defaults_by_matcher = ", ".join(f"{matcher.parameters[name].default!r} of {matcher.name}" for matcher in matchers)
-            description += f" None is the matcher's own default: {defaults_by_matcher}."
-        yield name, (default, annotation, f"{description} Ignored by the other matchers.")
-
-
-set_parameters(
-    ClusterletClustering,
-    {
-        "n_clusterlets": (
-            10,
-            "int",
-            "Number of clusterlets of each group (k in the paper), at least 1. A group with fewer distinct rows gets fewer. "
-            "The matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.",
-        ),
-        "n_clusters": (
-            None,
-            "int | None",
-            "Number of clusters. If it is given, ``n_clusterlets`` from 2 to twice this number and ``hops`` from 1 to 4 are "
-            "tried, and the result with the closest number of clusters is kept. Ties go to the smallest maximum deviation, "
-            "then to the fewest clusterlets, then to the fewest hops. A fit with ``n_clusterlets_`` and ``hops_`` in "
-            "place of it gives the same result.",
-        ),
-        "matcher": (
-            "G-B",
-            "str",
-            "Greedy balance (G-B), greedy distance (G-D) and the sampled centroid matcher (C) make disjoint clusters. With "
-            "the distance and balance pinballs (D, B), an instance may be in several clusters.",
-        ),
-        **dict(_parameters_of_matchers()),
-        "random_state": RANDOM_STATE,
-    },
-)

@@ -1,52 +1,45 @@
-"""Estimators that run methods: one class per rival method of the package, and a class for any method, by name or file."""
+"""The base of the estimators that run a method of :mod:`clusterlets.methods`, and an estimator for any such method."""
 
-import inspect
-import textwrap
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from clusterlets import methods
-from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.compiled import compile_together
 from clusterlets.algorithms.kmeans import nearest_centres
-from clusterlets.estimators.base import FairClusterer
+from clusterlets.estimators.base import FairClusterer, RandomState
 from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
 from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
 from clusterlets.estimators.saved import SavedClustering
-from clusterlets.estimators.signatures import (
-    RANDOM_STATE,
-    Description,
-    describe,
-    section,
-    set_parameters,
-    with_common_attributes,
-)
 from clusterlets.methods.check import check_parameters
 
 
-class MethodEstimator(FairClusterer):
-    """Base of the estimators that run a method of :mod:`clusterlets.methods`. Subclasses give the method and its parameters."""
+class FairMethod(FairClusterer):
+    """Base of the estimators that run a method of :mod:`clusterlets.methods`.
 
+    A subclass names the class of the method in ``_method_class``, and takes its parameters in ``__init__``. The labels are
+    those that the method's ``fit`` returns for the codes of the groups.
+    """
+
+    _method_class: ClassVar[type[methods.Method]]
     n_clusters: int
     output: str | None = None
+    _saved: SavedClustering | None
 
     def _method(self) -> type[methods.Method]:
-        raise NotImplementedError
+        return self._method_class
 
-    def _parameters(self) -> Mapping[str, Any]:
-        raise NotImplementedError
-
-    def _python_parameters(self) -> dict[str, Any]:
-        return {name: as_python(value) for name, value in self._parameters().items()}
+    def _parameters(self) -> dict[str, Any]:
+        """The parameters of the method, with Python's types."""
+        return {name: as_python(getattr(self, name)) for name in self._method().parameters}
 
     def _check_parameters(self) -> None:
         check_whole("n_clusters", self.n_clusters, 1)
-        method, values = self._method(), self._python_parameters()
+        method, values = self._method(), self._parameters()
         check_parameters(method, values, method.name)
         faults = method().faults(int(self.n_clusters), **values)
         if faults:
@@ -68,13 +61,13 @@ class MethodEstimator(FairClusterer):
         compile_together(method.kernels)
         classes = self.sensitive_classes_
         columns = dict(zip(self.sensitive_names_, [classes] if classes.ndim == 1 else classes.T, strict=True))
-        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._python_parameters(), columns)
+        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set_attributes(X, clustering, vars(fitted))
         note = getattr(fitted, "note_", None)
         if note:
             warnings.warn(note, ConvergenceWarning, stacklevel=3)
-        self._groups, self._saved = groups, None  # None: a new fit invalidates AssigningMethod's saved clustering
+        self._groups, self._saved = groups, None  # a new fit invalidates the saved clustering
         if self.n_clusters_ < self.n_clusters and not method.is_matcher:  # a matcher's n_clusters counts clusterlets
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters instead of n_clusters={self.n_clusters}: the "
@@ -126,8 +119,7 @@ class MethodEstimator(FairClusterer):
         return nearest_centres(self._check_new_rows(X), self.cluster_centers_)
 
 
-@with_common_attributes
-class MethodClustering(MethodEstimator):
+class MethodClustering(FairMethod):
     """Run any method of :mod:`clusterlets.methods`, or a method from a file of your own.
 
     Parameters
@@ -141,11 +133,13 @@ class MethodClustering(MethodEstimator):
     output : str or None, default=None
         Which clustering to keep if the method has several, such as ``"nearest"`` of FRAC; None for the first.
     random_state : int, Generator, RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None a different one.
+        Source of all randomness; an int gives the same result at each fit.
 
     Attributes
     ----------
-    {attributes}
+    labels_, memberships_, n_clusters_, cluster_centers_, inertia_, sensitive_classes_, sensitive_names_
+        See :class:`~clusterlets.estimators.base.FairClusterer`. Attributes that the method sets are there too, such as
+        ``n_iter_`` of FRAC.
 
     Examples
     --------
@@ -155,7 +149,15 @@ class MethodClustering(MethodEstimator):
     [2, 2]
     """
 
-    def __init__(self, method="FRAC", n_clusters=8, *, parameters=None, output=None, random_state=None):
+    def __init__(
+        self,
+        method: str = "FRAC",
+        n_clusters: int = 8,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        output: str | None = None,
+        random_state: RandomState = None,
+    ):
         self.method = method
         self.n_clusters = n_clusters
         self.parameters = parameters
@@ -170,127 +172,4 @@ class MethodClustering(MethodEstimator):
     def _parameters(self):
         if not isinstance(self.parameters, dict | None):
             raise InvalidInput(f"parameters: {self.parameters!r}; it must be a dict of the method's parameters, or None.")
-        return self.parameters or {}
-
-
-class NamedMethod(MethodEstimator):
-    """Base of the estimators that :func:`estimator_of` makes. Each runs one method and has its parameters."""
-
-    _name: str
-
-    def _method(self):
-        return methods.get(self._name)
-
-    def _parameters(self):
-        return {name: getattr(self, name) for name in self._method().parameters}
-
-
-class AssigningMethod(NamedMethod):
-    """Base of the estimators whose method can assign new rows so that its guarantee still holds."""
-
-    _saved: SavedClustering | None
-
-    def saved(self) -> SavedClustering:
-        """The clustering with everything that :meth:`assign` needs.
-
-        ``saved().save(path)`` writes it as JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
-        """
-        if self._saved is None:
-            self._saved = SavedClustering.of(self)
-        return self._saved
-
-    def assign(self, X, *, sensitive_features, remember=False):
-        """Assign new rows to clusters, as cheaply as possible, so that the guarantee holds for old and new rows together.
-
-        Shares are compared with those of the fitted table. Costs are squared distances to ``cluster_centers_``, which do not
-        change.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame (n, d)
-        sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            As in ``fit``, with the same columns; new values are allowed.
-        remember : bool, default=False
-            Whether these rows count as old rows in later calls.
-
-        Returns
-        -------
-        int array (n,)
-            Cluster of each row.
-
-        Warns
-        -----
-        UserWarning
-            If a group did not occur in the fit. Also if no labels within the limits were found; then the warning says by how
-            much the worst share misses its limit.
-
-        Notes
-        -----
-        O(n k d) time, and O(n k) for each step that solves the dual problem.
-        """
-        check_same_index(X=X, sensitive_features=sensitive_features)  # before X becomes an array, which has no index
-        labels, missed = self.saved().assign(self._check_new_rows(X), sensitive_features, remember)
-        if missed:
-            warnings.warn(
-                f"{type(self).__name__}: no labels within the limits were found; with the returned labels, the "
-                f"worst share misses its limit by {missed:.2g}.",
-                stacklevel=2,
-            )
-        return labels
-
-
-# Double braces: set_parameters fills these in.
-_DOCSTRING_TEMPLATE = """{summary}
-
-Parameters
-----------
-{{parameters}}
-
-Attributes
-----------
-{{attributes}}{extra_attributes}
-
-Notes
------
-{notes}
-
-Examples
---------
->>> from {module} import {name}
->>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
->>> {name}(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
-[2, 2]
-"""
-
-
-def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]:
-    """Make the estimator of a method, with the name of the method's class.
-
-    ``module`` is the module from which users import it. A class ``Estimator`` inside the method's class becomes a base of the
-    estimator and adds attributes and functions. Raises TypeError if the estimator already has an attribute with the name of a
-    parameter, or if ``fit`` takes ``**parameters``.
-    """
-    _, _, details = (inspect.getdoc(method) or "").partition("\n\n")
-    base = getattr(method, "Estimator", None)
-    docstring = _DOCSTRING_TEMPLATE.format(
-        summary=method.summary(),
-        extra_attributes=f"\n{section(base, 'Attributes')}" if base else "",
-        notes=f"{textwrap.fill(method.citation, 110)}.\n{details}".strip(),
-        module=module,
-        name=method.__name__,
-    )
-    can_assign = method.assignment_limits is not methods.Method.assignment_limits
-    bases = (*((base,) if base else ()), AssigningMethod if can_assign else NamedMethod)
-    name_conflicts = [name for name in method.parameters if any(hasattr(parent, name) for parent in bases)]
-    if name_conflicts:
-        raise TypeError(f"{method.name}: its estimator already has an attribute {name_conflicts[0]!r}; rename the parameter.")
-    if method.takes_any_parameter():
-        raise TypeError(f"{method.name}: fit must not take **parameters, because the estimator lists every parameter.")
-    estimator = type(method.__name__, bases, {"__doc__": docstring, "__module__": module, "_name": method.name})
-    parameters: dict[str, Description] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
-    parameters |= {name: describe(parameter) for name, parameter in method.parameters.items()}
-    if method.outputs:
-        annotation = methods.Choice(method.outputs).annotation
-        parameters["output"] = method.outputs[0], annotation, "Which of its clusterings to keep."
-    set_parameters(estimator, parameters | {"random_state": RANDOM_STATE})
-    return estimator
+        return {name: as_python(value) for name, value in (self.parameters or {}).items()}

@@ -78,7 +78,7 @@ class SavedClustering:
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
         return cls(
             method.name,
-            estimator._python_parameters(),
+            estimator._parameters(),
             estimator.cluster_centers_,
             list(estimator.sensitive_names_),
             groups,

@@ -7,7 +7,7 @@ class Antidote(Method):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
     See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so it is limited to
-    2,000 rows. The method promises no fairness: if the groups are far apart, a few points change little.
+    2,000 rows.
     """
 
     name = "antidote"

@@ -12,7 +12,7 @@ from clusterlets.parameters import VALUE_TYPES, Parameter
 #: The pattern of a method's name, which becomes part of file names.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 #: The functions of a method that the package calls, and that a user's file may define.
-ENTRY_POINTS = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
+ENTRY_POINTS = ("__init__", "fit", "match", "faults", "unsupported")
 
 
 def check(method: type[Method], where: str) -> None:

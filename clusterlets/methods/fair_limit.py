@@ -26,9 +26,6 @@ def _exact(value):
 class Exact(Real):
     """A number, a Fraction or a text such as "1/50"; or a mapping from each sensitive column to one of these."""
 
-    def _type(self):
-        return "float | str | Fraction | Mapping[str, float | str | Fraction]"
-
     def _range(self):
         return super()._range() + ", or a mapping with one for each sensitive column"
 
@@ -41,9 +38,6 @@ class Exact(Real):
 @dataclass(frozen=True)
 class Shares(Parameter):
     """A mapping of groups to least and largest shares, or of columns to such mappings."""
-
-    def _type(self):
-        return "Mapping[str, object]"
 
     def _range(self):
         return "a mapping of groups to pairs of a least and a largest share from 0 to 1"
@@ -66,10 +60,7 @@ def _is_interval(bounds) -> bool:
 class FairLimit(Method):
     """k-means in which every group's share in a cluster differs from its share in the table by at most a limit.
 
-    Limits hold exactly: they are checked with whole numbers, and a float means its shortest decimal, so 0.03 is 3/100. With
-    several sensitive columns, the shares of each column are limited. The fit raises an error if it finds no such clusters. Its
-    status is ``infeasible`` if there provably are none, otherwise ``not_converged``. See
-    :func:`clusterlets.algorithms.fair_limit.fair_limit`.
+    See :func:`clusterlets.algorithms.fair_limit.fair_limit`.
     """
 
     name = "fair-limit"
@@ -181,27 +172,6 @@ class FairLimit(Method):
         if len(bounds) > 1:
             faults.append(f"{' and '.join(bounds)} are two kinds of bound; give one")
         return faults
-
-    class Estimator:
-        """The attributes that only the estimator of FairLimit has.
-
-        Attributes
-        ----------
-        deviation_ : float
-            Largest difference between a group's share in a cluster and in the table, over all sensitive columns.
-        sizes_ : int array (n_clusters_,)
-            Rows of each cluster.
-        assignment_gap_ : float
-            Bound on how much more the last assignment costs than the cheapest one to the same centres within the limits, as a
-            fraction of the cheapest cost.
-        n_iter_ : int
-            Rounds on the whole table.
-        """
-
-        deviation_: float
-        sizes_: np.ndarray
-        assignment_gap_: float
-        n_iter_: int
 
 
 def _limits_on_shares(shares, columns, values):

@@ -6,8 +6,7 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class FairLloyd(Method):
     """k-means that lowers the largest mean squared error of a group.
 
-    It does not constrain the groups' shares. Every instance is in the cluster of the nearest centre, which need not be the mean
-    of that cluster. See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`.
+    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`.
     """
 
     name = "fair-lloyd"

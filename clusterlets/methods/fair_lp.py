@@ -7,8 +7,7 @@ from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE
 class FairLP(Method):
     """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
-    The method of Bera and others solves a linear program and rounds its solution. Here the program is solved by its dual, and
-    no rounded count misses its bound by a whole instance. See :mod:`clusterlets.algorithms.limit_assignment`.
+    See :mod:`clusterlets.algorithms.limit_assignment`.
     """
 
     name = "fair-lp"

@@ -6,8 +6,7 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class FairKM(Method):
     """k-means with a penalty on the distance between the groups' shares in a cluster and in the table.
 
-    See :func:`clusterlets.algorithms.fairkm.fairkm`. A run that reaches ``max_iter`` passes returns its clusters without a
-    warning, as the authors' code does.
+    See :func:`clusterlets.algorithms.fairkm.fairkm`.
     """
 
     name = "fairkm"

@@ -15,9 +15,6 @@ class Part(Real):
     The algorithm checks the values of a sequence.
     """
 
-    def _type(self):
-        return "float | Fraction | str | Sequence[float | Fraction]"
-
     def _range(self):
         return f"{super()._range()}, a multiple of 1/n_clusters such as 0.95x"
 
@@ -85,14 +82,3 @@ class FRAC(Method):
         if Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, n_clusters):
             return []
         return [f"tau: {tau}; with {n_clusters} clusters it must be a number from 0 to 1/{n_clusters}, or balanced"]
-
-    class Estimator:
-        """The attribute that only the estimator of FRAC has.
-
-        Attributes
-        ----------
-        n_iter_ : int
-            Number of rounds that were run.
-        """
-
-        n_iter_: int

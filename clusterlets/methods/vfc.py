@@ -6,8 +6,7 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class VFC(Method):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
 
-    See :func:`clusterlets.algorithms.vfc.vfc`. If a run does not converge, it returns its last labels. Then ``converged_`` is
-    False, and ``note_`` says so.
+    See :func:`clusterlets.algorithms.vfc.vfc`.
     """
 
     name = "vfc"

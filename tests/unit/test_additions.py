@@ -36,15 +36,6 @@ class Striped(Method):
 
         self.order_ = np.argsort(X[:, 0] if order == "up" else -X[:, 0], kind="stable")
         return kmeans_labels(X, n_clusters, random_state)
-
-    class Estimator:
-        """What this estimator has besides the attributes of all estimators.
-
-        Attributes
-        ----------
-        order_ : int array (n,)
-            The rows in the order of the first feature.
-        """
 '''
 FIGURE = """
 from clusterlets.report.drawing.style import single_panel
@@ -117,10 +108,6 @@ def run(checkout, *command):
 
 
 def test_the_generated_files_include_the_additions(checkout):
-    assert "from clusterlets.estimators import Striped as Striped" in (checkout / "clusterlets/__init__.pyi").read_text()
-    stub = (checkout / "clusterlets/estimators/__init__.pyi").read_text()
-    assert 'order: Literal["up", "down"] = "up",' in stub
-    assert "slack: float | None = None," in stub
     page = (checkout / "docs/methods.md").read_text()
     assert "| `striped` | Stripes of the rows" in page
     assert "| `striped` | `width` | a whole number from 1 to 9 |" in page
@@ -176,11 +163,12 @@ def test_the_results_have_the_scores_and_the_report_explains_them_and_shows_the_
     assert "All of them." in html
 
 
-def test_the_new_method_has_an_estimator(checkout):
+def test_the_new_method_runs_as_an_estimator(checkout):
     code = (
-        "from clusterlets import Striped\n"
+        "from clusterlets import MethodClustering\n"
         "X, sex = [[0.0], [0.1], [5.0], [5.1]], ['f', 'm', 'f', 'm']\n"
-        "fitted = Striped(2, width=2, random_state=0).fit(X, sensitive_features=sex)\n"
+        "clustering = MethodClustering('striped', 2, parameters={'width': 2}, random_state=0)\n"
+        "fitted = clustering.fit(X, sensitive_features=sex)\n"
         "print(fitted.memberships_.sum(axis=0).tolist(), fitted.order_.tolist())"
     )
     assert run(checkout, "-c", code) == "[2, 2] [0, 1, 2, 3]\n"

@@ -1,0 +1,59 @@
+"""Assign new rows to the clusters of a fitted estimator so that its guarantee still holds."""
+
+import warnings
+
+from clusterlets.algorithms.checks import check_same_index
+from clusterlets.estimators.method import FairMethod
+from clusterlets.estimators.saved import SavedClustering
+
+
+class AssigningMethod(FairMethod):
+    """Base of the estimators whose method can assign new rows so that its guarantee still holds."""
+
+    def saved(self) -> SavedClustering:
+        """The clustering with everything that :meth:`assign` needs.
+
+        ``saved().save(path)`` writes it as JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
+        """
+        if self._saved is None:
+            self._saved = SavedClustering.of(self)
+        return self._saved
+
+    def assign(self, X, *, sensitive_features, remember=False):
+        """Assign new rows to clusters, as cheaply as possible, so that the guarantee holds for old and new rows together.
+
+        Shares are compared with those of the fitted table. Costs are squared distances to ``cluster_centers_``, which do not
+        change.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n, d)
+        sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
+            As in ``fit``, with the same columns; new values are allowed.
+        remember : bool, default=False
+            Whether these rows count as old rows in later calls.
+
+        Returns
+        -------
+        int array (n,)
+            Cluster of each row.
+
+        Warns
+        -----
+        UserWarning
+            If a group did not occur in the fit. Also if no labels within the limits were found; then the warning says by how
+            much the worst share misses its limit.
+
+        Notes
+        -----
+        O(n k d) time, and O(n k) for each step that solves the dual problem.
+        """
+        check_same_index(X=X, sensitive_features=sensitive_features)  # before X becomes an array, which has no index
+        labels, missed = self.saved().assign(self._check_new_rows(X), sensitive_features, remember)
+        if missed:
+            warnings.warn(
+                f"{type(self).__name__}: no labels within the limits were found; with the returned labels, the "
+                f"worst share misses its limit by {missed:.2g}.",
+                stacklevel=2,
+            )
+        return labels
