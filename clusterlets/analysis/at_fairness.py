@@ -9,35 +9,35 @@ from clusterlets.text import counted, markdown_table
 
 #: Limits on the mean deviation.
 LIMITS = (0.01, 0.02, 0.05, 0.1)
-_KEYS = ["limit_cases", "dataset", "limit", "method"]
+_KEYS = ["degenerate", "dataset", "limit", "method"]
 COLUMNS = [
     *_KEYS,
     *("matcher", "k", "hops", "omega", "parameters", "seeds"),
     *("n_clusters", "deviation_mean", "cohesion", "overlap", "best"),
 ]
-LEFT_OUT, KEPT = "left out", "kept"  # the limit cases
+LEFT_OUT, KEPT = "left out", "kept"  # the degenerate clusterings
 
 
 def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     """The highest cohesion of each method on each dataset within each limit: ``at_given_fairness.csv``, columns ``COLUMNS``.
 
-    Configurations are compared by their means over the first ten seeds. These means also decide what is a limit case.
-    :func:`selection.best` says how ties are broken. Each dataset, limit and method has two rows, one without limit cases and
-    one with them, because nearly all configurations of the matcher C are limit cases. A row has no numbers if no configuration
+    Configurations are compared by their means over the first ten seeds. These means also decide what is degenerate.
+    :func:`selection.best` says how ties are broken. Each dataset, limit and method has two rows, without and with degenerate
+    clusterings, because nearly all configurations of the matcher C are degenerate. A row has no numbers if no configuration
     of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))
-    means_by_limit_cases = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
+    means_by_degenerate = {LEFT_OUT: selection.without_degenerate(means), KEPT: means}
     best = pd.concat(
         [
-            _best_within(rows, limit).assign(limit_cases=limit_cases)
-            for limit_cases, rows in means_by_limit_cases.items()
+            _best_within(rows, limit).assign(degenerate=degenerate)
+            for degenerate, rows in means_by_degenerate.items()
             for limit in LIMITS
         ]
     )
     datasets, methods = sorted(set(runs["dataset"])), selection.in_order(runs["method"], selection.METHODS)
-    all_keys = pd.DataFrame(product(means_by_limit_cases, datasets, LIMITS, methods), columns=_KEYS).astype({"limit": float})
+    all_keys = pd.DataFrame(product(means_by_degenerate, datasets, LIMITS, methods), columns=_KEYS).astype({"limit": float})
     keys = all_keys.merge(runs[["dataset", "method"]].drop_duplicates())
     frame = keys.merge(best, on=_KEYS, how="left")
     frame = frame.assign(cohesion=frame["cohesion"].astype(float).round(12))
@@ -51,34 +51,34 @@ def _best_within(means: pd.DataFrame, limit: float) -> pd.DataFrame:
 
 
 def counts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Counts of datasets for each limit and method, without and with the limit cases.
+    """Counts of datasets for each limit and method, without and with the degenerate clusterings.
 
     ``datasets`` counts all datasets of the method, ``reached`` those on which it keeps the limit, and ``best`` those on which
     it has the highest cohesion.
     """
-    grouped = frame.assign(reached=frame["cohesion"].notna()).groupby(["limit_cases", "limit", "method"], sort=False)
+    grouped = frame.assign(reached=frame["cohesion"].notna()).groupby(["degenerate", "limit", "method"], sort=False)
     return grouped.agg(datasets=("dataset", "nunique"), reached=("reached", "sum"), best=("best", "sum")).reset_index()
 
 
 def sentences(frame: pd.DataFrame) -> list[str]:
-    """How often each method has the highest cohesion and keeps a limit, for each limit, without and with limit cases."""
+    """How often each method has the highest cohesion and keeps a limit, without and with degenerate clusterings."""
     lines = []
-    for (limit_cases, limit), rows in counts(frame).groupby(["limit_cases", "limit"], sort=False):
+    for (degenerate, limit), rows in counts(frame).groupby(["degenerate", "limit"], sort=False):
         winners = rows[rows["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
         datasets = counted(rows["datasets"].max(), "dataset")
         best = ", ".join(f"{row['method']} on {row['best']}" for row in winners) or "no method keeps the limit"
         keeping = ", ".join(f"{row['method']} {row['reached']}" for row in rows.to_dict("records"))
         lines.append(
-            f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {limit_cases}, on {datasets}: {best}. "
-            f"Datasets on which each method keeps the limit: {keeping}."
+            f"Highest cohesion at a mean deviation of at most {limit:g}, degenerate clusterings {degenerate}, on {datasets}: "
+            f"{best}. Datasets on which each method keeps the limit: {keeping}."
         )
     return lines
 
 
 def to_markdown(frame: pd.DataFrame) -> str:
     """The page ``at_given_fairness.md``: the sentences as a list, and the counts as a table."""
-    titles = {"limit_cases": "limit cases", "reached": "keeps the limit", "best": "highest cohesion"}
-    note = "Means of configurations over ten seeds. Limit cases have fewer than 3 clusters, or an overlap of 0.5 or more."
+    titles = {"degenerate": "degenerate ones", "reached": "keeps the limit", "best": "highest cohesion"}
+    note = "Means of configurations over ten seeds. Degenerate ones have fewer than 3 clusters, or an overlap of 0.5 or more."
     table = markdown_table(counts(frame).rename(columns=titles))
     return "\n".join(
         ["# Cohesion at a given fairness\n", f"{note}\n", *(f"- {line}" for line in sentences(frame)), "", *table, ""]

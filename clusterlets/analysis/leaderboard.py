@@ -18,6 +18,7 @@ import pandas as pd
 
 from clusterlets.algorithms.elementary import exp, log
 from clusterlets.analysis import selection
+from clusterlets.grid.cells import parse_parameters
 
 #: Limits on the largest deviation of a cluster.
 LIMITS = (0.01, 0.02, 0.05, 0.1)
@@ -198,7 +199,7 @@ def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
 def infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
     """Blocks in which this limit, or a larger one, was proved to be infeasible."""
     proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
-    proved_limits = proofs["parameters"].astype(str).str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
+    proved_limits = proofs["parameters"].map(lambda text: parse_parameters(str(text)).get("max_deviation", 0)).astype(float)
     return pd.MultiIndex.from_frame(proofs.loc[proved_limits >= limit, BLOCK])
 
 

@@ -73,7 +73,7 @@ def groups_of_seeds(runs: pd.DataFrame) -> list[pd.DataFrame]:
     return [group.assign(seed=group["seed"] % SEEDS_OF_PAPER) for group in complete]
 
 
-def without_limit_cases(runs: pd.DataFrame) -> pd.DataFrame:
+def without_degenerate(runs: pd.DataFrame) -> pd.DataFrame:
     """Drop runs with fewer than 3 clusters or an overlap of .5 or more, as the captions of tables 2 to 4 say."""
     return runs[(runs["n_clusters"] >= FEWEST_CLUSTERS) & (runs["overlap"] < OVERLAP_LIMIT)]
 
@@ -108,4 +108,4 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """The best run by mean deviation for each dataset and each of METHODS. Tables 2 and 4 show those of the paper's methods."""
     runs = ok(seeds_of_paper(runs[runs["method"].isin(METHODS)]))
-    return best(without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()
+    return best(without_degenerate(runs), "deviation_mean", ["dataset", "method"]).sort_index()

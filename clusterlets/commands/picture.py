@@ -1,12 +1,15 @@
 """The pictures of ``clusterlets cluster``: one of all clusters, and one with the profile of each."""
 
+import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
 from clusterlets.estimators.plots import MAX_GROUPS_IN_LEGEND, draw_composition, draw_projection
 from clusterlets.estimators.profiles import Profiles
 from clusterlets.estimators.report import Composition
-from clusterlets.report.drawing.names import cut
+from clusterlets.text import cut
+
+matplotlib.rcParams["text.parse_math"] = False  # a name such as "$0-$20k" is no formula
 
 _MAX_FEATURES = 6  # features in the profile of a cluster
 _MAX_NAME_LENGTH = 18  # characters of a name, so that six names fit side by side in the legend

@@ -63,7 +63,7 @@ def _winners(runs: pd.DataFrame, by: str) -> dict[str, dict[str, pd.DataFrame]]:
     The weight is the probability that the run is the best one in a random half of the n seeds. For the j-th best run it is
     C(n - j, n/2 - 1) / C(n, n/2).
     """
-    candidates = selection.without_limit_cases(selection.ok(runs)).rename(columns={"n_clusters": "size"})[_COLUMNS]
+    candidates = selection.without_degenerate(selection.ok(runs)).rename(columns={"n_clusters": "size"})[_COLUMNS]
     runs_by_name = dict(iter(candidates.groupby(selection.names(candidates))))
     runs_by_name["Clusterlets"] = candidates[candidates["method"] == "Clusterlets"]
     n_seeds = runs["seed"].nunique()

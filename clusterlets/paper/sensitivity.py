@@ -116,7 +116,7 @@ def _printed_numbers(runs: pd.DataFrame) -> pd.Series:
 
 def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Tables 2 to 4 with configurations chosen by their means over seeds."""
-    means = selection.without_limit_cases(selection.configuration_means(selection.ok(runs)))
+    means = selection.without_degenerate(selection.configuration_means(selection.ok(runs)))
     return {
         _TABLE2: tables.best_configurations(runs, "deviation_mean"),
         _TABLE3: tables.best_configurations(runs, "cohesion"),

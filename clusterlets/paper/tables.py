@@ -18,7 +18,7 @@ from clusterlets.paper import reported
 from clusterlets.text import counted, decimal
 
 _METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
-_COUNTS = ["candidates", "limit_cases", "dropped"]
+_COUNTS = ["candidates", "degenerate", "dropped"]
 _INTEGER_COLUMNS = ["k", "hops", "seed"]
 
 
@@ -53,7 +53,7 @@ class Table:
 
 
 def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
-    """Table 1: mean and population standard deviation over all runs of a matcher, limit cases included.
+    """Table 1: mean and population standard deviation over all runs of a matcher, degenerate ones included.
 
     The centroid silhouette is included, because the paper's cohesion of C may be this score.
     """
@@ -80,7 +80,7 @@ def best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
 def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
     """A sounder variant of tables 2 and 3: the configuration of each dataset with the best mean over seeds.
 
-    The rule on limit cases applies to the means of a configuration, because dropping single runs
+    The rule on degenerate clusterings applies to the means of a configuration, because dropping single runs
     first would favour configurations with few seeds left.
     """
     runs = runs[runs["method"] == "Clusterlets"]
@@ -116,15 +116,15 @@ def correlations(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, group_columns: list[str]) -> pd.DataFrame:
-    """The best candidate of each group of runs, with counts of the group's candidates, limit cases and failed runs.
+    """The best candidate of each group of runs, with counts of the group's candidates, degenerate runs and failed runs.
 
     ``group_columns`` name the columns that define a group. A group without a candidate keeps its row.
     """
-    eligible = selection.without_limit_cases(candidates)
-    frames_by_count = {"candidates": eligible, "limit_cases": candidates, "dropped": runs[runs["status"] != "ok"]}
+    eligible = selection.without_degenerate(candidates)
+    frames_by_count = {"candidates": eligible, "degenerate": candidates, "dropped": runs[runs["status"] != "ok"]}
     sizes = {name: frame.groupby(group_columns).size() for name, frame in frames_by_count.items()}
     counts = pd.DataFrame(sizes, index=runs.groupby(group_columns).size().index).fillna(0).astype(int)
-    counts["limit_cases"] -= counts["candidates"]  # so far, this counted all candidates
+    counts["degenerate"] -= counts["candidates"]  # so far, this counted all candidates
     best_of_group = selection.best(eligible, by, group_columns).rename(columns={"n_clusters": "size"})
     frame = counts.reset_index().merge(best_of_group, on=group_columns, how="left")
     frame = frame.astype({column: "Int64" for column in _INTEGER_COLUMNS if column in frame})

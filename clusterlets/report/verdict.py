@@ -193,7 +193,7 @@ def _ranking(results: Results, name: str) -> statistics.Ranking:
 def _most_cohesive_method(results: Results) -> tuple[str, str]:
     """The method that is most cohesive on the most datasets, among runs that keep a limit on the mean deviation."""
     counts = at_fairness.counts(results.at_given_fairness)
-    rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
+    rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["degenerate"] == at_fairness.LEFT_OUT)]
     if rows.empty or not rows["best"].max():
         return "no method keeps the limit on any dataset.", ""
     winners = rows[rows["best"] == rows["best"].max()]

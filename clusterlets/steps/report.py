@@ -8,14 +8,14 @@ from clusterlets.paper.results import Results
 from clusterlets.report import page, standings, verdict
 from clusterlets.report.figures import images_of
 from clusterlets.report.standings import Standings
-from clusterlets.steps import Input, Output
+from clusterlets.steps import Output
 from clusterlets.storage import load_json, write_text
 
 
-def write_report(runs: Input, config: str, results: str, output: Output, summary: Output) -> None:
+def write_report(config: str, results: str, output: Output, summary: Output) -> None:
     """Write the report as one HTML page, and the verdict as text.
 
-    The page says which files of other steps are missing. ``runs`` is read as a file of the folder ``results``.
+    The page says which files of other steps are missing.
 
     output: the page (.html)
     summary: the verdict (.txt)

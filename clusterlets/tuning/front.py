@@ -12,7 +12,6 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox, BboxBase
 
-from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import (
     add_legend,
     empty_figure,
@@ -21,6 +20,7 @@ from clusterlets.report.drawing.style import (
     set_round_ticks,
     set_square_root_axis,
 )
+from clusterlets.text import cut
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned

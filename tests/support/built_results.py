@@ -147,9 +147,7 @@ def draw_placeholders(folder):
 
 def write(folder):
     """Write report.html, leaderboard.html and fronts.html, and the summaries summary.txt and leaderboard.md."""
-    write_report(
-        str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
-    )
+    write_report(json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt"))
     inputs = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs", "_points"))
     outputs = (str(folder / name) for name in ("leaderboard.html", "leaderboard.md", "fronts.html"))
     write_leaderboard(*inputs, json.dumps(SETTINGS), "my config.yaml", str(folder), *outputs)

@@ -2,7 +2,7 @@
 
 A control takes the place of Clusterlets, and the claim is judged as before. The controls are random partitions, plain k-means
 and the undivided data. Runs of the first two are selected by the same rule as those of Clusterlets. The undivided data are a
-single cluster of all instances. The rule would exclude this limit case, but here it is allowed.
+single cluster of all instances. The rule would exclude this degenerate clustering, but here it is allowed.
 """
 
 from collections.abc import Callable, Mapping

@@ -72,10 +72,10 @@ class Numbers:
 
     @property
     def single_runs(self) -> pd.DataFrame:
-        """Runs of Clusterlets without the limit cases: all of ours, or those that the paper shows in tables 2 and 3."""
+        """Runs of Clusterlets without the degenerate ones: all of ours, or those that the paper shows in tables 2 and 3."""
         if self.runs is not None:
             runs = selection.seeds_of_paper(self.ok_runs)
-            return selection.without_limit_cases(runs[runs["method"] == "Clusterlets"])
+            return selection.without_degenerate(runs[runs["method"] == "Clusterlets"])
         return pd.concat([self.tables[reported.TABLES[1]], self.tables[reported.TABLES[2]]], ignore_index=True)
 
     @property
@@ -106,7 +106,7 @@ class Numbers:
 _TABLE_BY_RULE = {"best by deviation": "table2_best_by_deviation", "best by cohesion": "table3_best_by_cohesion"}
 
 # Rules that no table uses: the condition on candidates, and the quantity by which the best candidate is selected. The rules
-# for C do not exclude limit cases, because nearly every run of C has two clusters.
+# for C do not exclude degenerate clusterings, because nearly every run of C has two clusters.
 _RULES_WITHOUT_TABLE = {
     "C by deviation": ("matcher == 'C'", "deviation_mean"),
     "C by cohesion": ("matcher == 'C'", "cohesion"),

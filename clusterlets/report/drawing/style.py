@@ -23,7 +23,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from clusterlets.report.drawing import names  # noqa: F401  (so that Matplotlib does not read names as formulas)
 from clusterlets.report.drawing.saving import as_bytes
 from clusterlets.report.figures import EMPTY
 from clusterlets.storage import write_bytes
@@ -74,6 +73,7 @@ plt.rcParams.update(
         "legend.title_fontsize": 7.5,
         "axes.linewidth": 0.6,
         "pdf.fonttype": 42,  # TrueType, because some publishers refuse the default, Type 3
+        "text.parse_math": False,  # a name such as "$0-$20k" is no formula
     }
 )
 

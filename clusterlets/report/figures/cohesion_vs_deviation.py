@@ -6,18 +6,18 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
-from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import COLORS, add_method_legend, method_styles, panels
 from clusterlets.report.figures import Declaration
+from clusterlets.text import cut
 
 FIGURES = [
     Declaration(
         name="cohesion_vs_deviation",
         title="Cohesion against mean deviation, one panel per dataset; best is top left",
-        caption="Small: every run. Large: the best run of each method by mean deviation. Limit cases (runs with fewer than 3 "
+        caption="Small: every run. Large: the best run of each method by mean deviation. Degenerate runs (with fewer than 3 "
         "clusters or an overlap of 0.5 or more) are left out, but shown hollow if a method has no other run. Line: the "
-        "Pareto front without limit cases. If one method is at the lower left end of the front and another at the upper right "
-        "end, fairness costs cohesion.",
+        "Pareto front without degenerate runs. If one method is at the lower left end of the front and another at the upper "
+        "right end, fairness costs cohesion.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
         position=40,
@@ -34,11 +34,11 @@ _LEGEND_TITLE = (
 def draw(runs: pd.DataFrame) -> Figure:
     """Draw a panel per dataset: every run (faint), the best run of each method by mean deviation, and the Pareto front.
 
-    Limit cases are not on the front. A method's best run is only a limit case, drawn hollow, if all its runs are.
+    Degenerate clusterings are not on the front. A method's best run is only degenerate, drawn hollow, if all its runs are.
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
-    marked_runs, regular_runs = _runs_to_mark(runs), selection.without_limit_cases(runs)
+    marked_runs, regular_runs = _runs_to_mark(runs), selection.without_degenerate(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
     styles = method_styles(selection.in_order(runs["name"], COLORS))
     figure, all_axes = panels(len(datasets))
@@ -48,7 +48,7 @@ def draw(runs: pd.DataFrame) -> Figure:
             alpha = min(0.35, 40 / max(len(cloud), 1))  # the more runs, the fainter
             cloud_style = {"s": 4, "alpha": alpha, "lw": 0, "rasterized": True, "marker": marker, "zorder": 3}
             axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **cloud_style)
-            fill_color = mark["limit_case"].map({True: "white", False: color})
+            fill_color = mark["is_degenerate"].map({True: "white", False: color})
             mark_style = {"s": 24, "color": fill_color, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **mark_style)
         front = pareto_front(regular_runs[regular_runs["dataset"] == dataset])
@@ -68,9 +68,9 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset. The column ``limit_case`` says whether it is one."""
-    regular_runs = selection.without_limit_cases(runs)
-    runs = runs.assign(limit_case=~runs.index.isin(regular_runs.index))
+    """The best run of each method on each dataset. The column ``is_degenerate`` says whether it is one."""
+    regular_runs = selection.without_degenerate(runs)
+    runs = runs.assign(is_degenerate=~runs.index.isin(regular_runs.index))
     keys = ["dataset", "name"]
-    best_regular = selection.best(runs[~runs["limit_case"]], "deviation_mean", keys)
+    best_regular = selection.best(runs[~runs["is_degenerate"]], "deviation_mean", keys)
     return pd.concat([best_regular, selection.best(runs, "deviation_mean", keys)]).drop_duplicates(keys)

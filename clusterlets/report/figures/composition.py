@@ -11,9 +11,9 @@ from matplotlib.patheffects import withStroke
 
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
-from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import empty_figure, panels
 from clusterlets.report.figures import Declaration
+from clusterlets.text import cut
 
 FIGURES = [
     Declaration(

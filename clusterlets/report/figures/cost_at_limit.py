@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import KEEPS
 from clusterlets.report import SHOWN_LIMIT
-from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, method_styles, panels
 from clusterlets.report.figures import Declaration
+from clusterlets.text import cut
 
 FIGURES = [
     Declaration(

@@ -9,7 +9,6 @@ from matplotlib.patheffects import withStroke
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import configurations, is_on_front
-from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import (
     COLORS,
     add_method_legend,
@@ -20,6 +19,7 @@ from clusterlets.report.drawing.style import (
     set_square_root_axis,
 )
 from clusterlets.report.figures import Declaration
+from clusterlets.text import cut
 
 FIGURES = [
     Declaration(

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
-from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import add_legend, empty_figure, panels
 from clusterlets.report.figures import Declaration
+from clusterlets.text import cut
 
 FIGURES = [
     Declaration(

@@ -14,8 +14,8 @@ def runs():
     return synthetic_runs(("pima", "credit"), seeds=3, ks=(2, 5))
 
 
-def row_of(table, method, limit, limit_cases=at_fairness.LEFT_OUT):
-    matches = table[(table["method"] == method) & (table["limit"] == limit) & (table["limit_cases"] == limit_cases)]
+def row_of(table, method, limit, degenerate=at_fairness.LEFT_OUT):
+    matches = table[(table["method"] == method) & (table["limit"] == limit) & (table["degenerate"] == degenerate)]
     return matches.squeeze()
 
 
@@ -40,23 +40,23 @@ def test_configurations_are_judged_by_their_means_over_seeds():
 
 def test_every_row_matches_the_best_configuration_that_a_loop_finds(runs):
     table = at_fairness.at_given_fairness(runs)
-    assert len(table) == 2 * 2 * 4 * 5  # with and without limit cases, datasets, limits and methods
+    assert len(table) == 2 * 2 * 4 * 5  # with and without degenerate clusterings, datasets, limits and methods
     means = selection.configuration_means(selection.ok(runs))
     for row in table.to_dict("records"):
         candidates = means[(means["dataset"] == row["dataset"]) & (means["method"] == row["method"])]
         candidates = candidates[candidates["deviation_mean"] <= row["limit"]]
-        if row["limit_cases"] == at_fairness.LEFT_OUT:
+        if row["degenerate"] == at_fairness.LEFT_OUT:
             candidates = candidates[(candidates["n_clusters"] >= 3) & (candidates["overlap"] < 0.5)]
         assert row["cohesion"] == pytest.approx(candidates["cohesion"].max(), nan_ok=True)
-    highest = table.groupby(["limit_cases", "dataset", "limit"])["cohesion"].transform("max")
+    highest = table.groupby(["degenerate", "dataset", "limit"])["cohesion"].transform("max")
     assert table["best"].tolist() == (table["cohesion"] == highest).tolist() and table["best"].any()
 
 
 def test_the_sentences_agree_with_the_table(runs, tmp_path):
     table = at_fairness.at_given_fairness(runs)
-    rows = table[(table["limit"] == 0.05) & (table["limit_cases"] == at_fairness.LEFT_OUT)]
+    rows = table[(table["limit"] == 0.05) & (table["degenerate"] == at_fairness.LEFT_OUT)]
     sentences = at_fairness.sentences(table)
-    (sentence,) = (text for text in sentences if "at most 0.05, limit cases left out, on 2 datasets" in text)
+    (sentence,) = (text for text in sentences if "at most 0.05, degenerate clusterings left out, on 2 datasets" in text)
     for method, method_rows in rows.groupby("method"):
         assert f"{method} {method_rows['cohesion'].notna().sum()}" in sentence.split("keeps the limit:")[1]
         assert (f"{method} on {method_rows['best'].sum()}" in sentence) == bool(method_rows["best"].any())

@@ -56,9 +56,9 @@ def test_a_run_without_a_value_in_the_ranked_column_never_wins():
     assert list(selection.best(runs, "deviation_mean", ["dataset"]).index) == [2]
 
 
-def test_limit_cases_have_fewer_than_three_clusters_or_an_overlap_that_is_unknown_or_at_least_half():
+def test_degenerate_runs_have_fewer_than_three_clusters_or_an_overlap_that_is_unknown_or_at_least_half():
     runs = some_runs({"n_clusters": 2}, {"n_clusters": 3}, {"overlap": 0.5}, {"overlap": 0.4999}, {"overlap": None})
-    assert list(selection.without_limit_cases(runs).index) == [1, 3]
+    assert list(selection.without_degenerate(runs).index) == [1, 3]
 
 
 def test_configuration_means_are_over_the_seeds_of_each_configuration():

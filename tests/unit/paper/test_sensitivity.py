@@ -74,17 +74,17 @@ def test_a_variants_numbers_are_listed_with_the_baseline(assessment):
     assert baseline_and_varied(assessment, choice, "table1", "D-PB", "place") == (2, 2)
     assert baseline_and_varied(assessment, choice, "table2", "all", "deviation_mean") == ((0.02 + 0.06) / 2, (0.02 + 0.06) / 2)
     assert baseline_and_varied(assessment, choice, "table2", "G-B", "wins") == (2, 2)
-    # credit's run with cohesion .99 is a limit case by its overlap of .7, but not by the variant's overlap of .35.
+    # credit's run with cohesion .99 is degenerate by its overlap of .7, but not by the variant's overlap of .35.
     assert baseline_and_varied(assessment, choice, "table3", "all", "cohesion") == ((0.95 + 0.90) / 2, (0.95 + 0.99) / 2)
     assert baseline_and_varied(assessment, choice, "table4", "all", "datasets_below_frac") == (1, 1)
     assert baseline_and_varied(assessment, choice, "table4", "all", "ratio_to_frac") == (0.08 / 0.06, 0.08 / 0.06)
 
 
 def test_configurations_can_be_chosen_by_their_means(assessment):
-    # Mean deviations are, on pima, D .20, G-B .05; on credit, D .30 (its mean overlap of .35 is no limit case), G-B .18.
+    # Mean deviations are, on pima, D .20, G-B .05; on credit, D .30 (its mean overlap of .35 is not degenerate), G-B .18.
     assert baseline_and_varied(assessment, SELECTION, "table2", "all", "deviation_mean") == (0.04, (0.05 + 0.18) / 2)
     assert baseline_and_varied(assessment, SELECTION, "table2", "all", "size") == (5, 4.5)
-    assert baseline_and_varied(assessment, SELECTION, "table3", "D-PB", "wins") == (1, 2)  # The run with .99 is a limit case.
+    assert baseline_and_varied(assessment, SELECTION, "table3", "D-PB", "wins") == (1, 2)  # The run with .99 is degenerate.
     assert baseline_and_varied(assessment, SELECTION, "table3", "all", "cohesion") == (0.925, (0.925 + 0.945) / 2)
     assert baseline_and_varied(assessment, SELECTION, "table4", "all", "datasets_below_frac") == (1, 0)
 

@@ -45,8 +45,8 @@ def test_table_2_shows_the_best_run_and_counts_the_candidates_and_excluded_runs(
     table = tables.best_runs(runs, "deviation_mean").set_index("dataset")
     assert list(table.index) == ["adult", "pima"]
     assert table.loc["pima", ["k", "hops", "seed"]].tolist() == [20, 3, 7]
-    assert table.loc["pima", ["candidates", "limit_cases", "dropped"]].tolist() == [2, 2, 1]
-    assert pd.isna(table.loc["adult", "matcher"]) and table.loc["adult", "limit_cases"] == 1
+    assert table.loc["pima", ["candidates", "degenerate", "dropped"]].tolist() == [2, 2, 1]
+    assert pd.isna(table.loc["adult", "matcher"]) and table.loc["adult", "degenerate"] == 1
 
 
 def test_single_runs_are_chosen_by_value_and_configurations_by_the_mean_over_seeds():

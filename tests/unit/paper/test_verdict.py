@@ -131,7 +131,7 @@ def test_every_alternative_is_a_different_dataset_or_method(runs):
     forecast = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"]
     other_datasets, other_methods = forecast.alternatives
     assert len(other_datasets) == len(DATASETS) - 1
-    # C is not among them, because all its runs are limit cases.
+    # C is not among them, because all its runs are degenerate.
     assert len(other_methods) == len(("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random"))
     assert not any(np.array_equal(forecast.prediction.atoms, other.atoms) for other in (*other_datasets, *other_methods))
 

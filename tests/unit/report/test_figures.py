@@ -69,11 +69,11 @@ def test_the_pareto_front_has_exactly_the_runs_that_no_other_dominates(seed):
     assert np.array_equal(cohesion_vs_deviation.pareto_front(runs), undominated)
 
 
-def test_the_front_leaves_out_limit_cases(runs):
-    # Limit cases have fewer than 3 clusters, or an overlap of .5 or more.
+def test_the_front_leaves_out_degenerate_clusterings(runs):
+    # Degenerate clusterings have fewer than 3 clusters, or an overlap of .5 or more.
     axes = axes_titled(cohesion_vs_deviation.draw(runs), "pima")
     (line,) = axes.lines
-    eligible = selection.without_limit_cases(selection.ok(runs[runs["dataset"] == "pima"]))
+    eligible = selection.without_degenerate(selection.ok(runs[runs["dataset"] == "pima"]))
     assert np.array_equal(line.get_xydata(), cohesion_vs_deviation.pareto_front(eligible)) and len(eligible)
     assert line.get_drawstyle() == "steps-post"
     # The marks lie on top of the line.
@@ -386,7 +386,7 @@ def test_the_papers_datasets_are_in_the_order_of_the_paper():
     assert [axes.get_title() for axes in figure.axes[:3]] == names
 
 
-def test_a_methods_mark_is_hollow_only_if_all_its_runs_are_limit_cases(runs):
+def test_a_methods_mark_is_hollow_only_if_all_its_runs_are_degenerate(runs):
     figure = cohesion_vs_deviation.draw(runs)
     # Each matcher has a cloud and then a mark, in the order C, G-B, D.
     marks_of_c, marks_of_d = (figure.axes[0].collections[index] for index in (1, 5))

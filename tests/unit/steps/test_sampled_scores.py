@@ -78,7 +78,7 @@ def test_a_table_above_the_limit_is_scored_on_samples_and_the_report_says_so(run
     assert 0 < abs(sampled_geometry["cohesion"] - exact_geometry["cohesion"]) < 4 * sampled_geometry["cohesion_error"]
 
     config = json.dumps(read_configuration("../settings.json"))
-    write_report("results/runs.csv", config, "results", "report.html", "summary.txt")
+    write_report(config, "results", "report.html", "summary.txt")
     error = f"{sampled['cohesion_error'].max():.2g}"
     sentence = f"is estimated from samples of its rows; the largest standard error of a run is {error} "
     assert sentence in Path("report.html").read_text(encoding="utf-8")
