@@ -30,7 +30,7 @@ INPUT_COMMANDS = (
 )
 MATCH_COMMAND = (
     f"score-method {BLOCK_OPTIONS} --data data.npz --labels labels.npz --pieces pieces.npz --distances distances.npz"
-    " --geometry geometry.json --deviation absolute --limits {} --output cell.csv"
+    " --geometry geometry.json --deviation absolute --budget {} --output cell.csv"
 )
 
 

@@ -40,7 +40,7 @@ def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
     sum_distances = "sum-distances --data people.npz --dataset people --labels labels.npz --base-seed 0 --output sums.npz"
     yield "sum-distances", sum_distances.split(), "sums.npz"
     for method in FITTED_METHODS:
-        fit_options = f"--parameters {{}} --limits {{}} --pieces pieces.{method}.npz --labels labels.{method}.npz"
+        fit_options = f"--parameters {{}} --budget {{}} --pieces pieces.{method}.npz --labels labels.{method}.npz"
         arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK_OPTIONS.split(), *fit_options.split()]
         yield f"fit-method ({method})", arguments, f"labels.{method}.npz"
 

@@ -124,8 +124,8 @@ def _explain_parameters(old_text: str, new_text: str, command: str) -> Iterator[
         yield f"its code changed: {', '.join(first_of(parts, _MAX_SHOWN))}" if parts else "its code or a library changed"
     old_settings, new_settings = _collect_settings(old), _collect_settings(new)
     if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
-        yield "it exceeded a limit of time or memory, and the limits changed"
-        old, new = ([value for value in values if value] for values in (old, new))  # drop "", which stands for no limits
+        yield "it exceeded its budget of time or memory, and the budget changed"
+        old, new = ([value for value in values if value] for values in (old, new))  # drop "", which stands for no budget
     elif old_settings or new_settings:
         differing = sorted(key for key in {**old_settings, **new_settings} if old_settings.get(key) != new_settings.get(key))
         yield f"the configuration changed: {', '.join(first_of(differing, _MAX_SHOWN))}"

@@ -20,8 +20,8 @@ TIMEOUT = "timeout"
 OUT_OF_MEMORY = "out_of_memory"
 NOT_CONVERGED = "not_converged"
 FAILED = "failed"
-#: Statuses of a fit that exceeded a limit.
-LIMIT_EXCEEDED = (TIMEOUT, OUT_OF_MEMORY)
+#: Statuses of a fit that exceeded its budget.
+BUDGET_EXCEEDED = (TIMEOUT, OUT_OF_MEMORY)
 #: Statuses of a run whose method was never called.
 NEVER_FITTED = (INFEASIBLE, UNSUPPORTED)
 

@@ -30,6 +30,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 #: The file with the default of every key.
 CONFIGURATION = _CHECKOUT / "config.yaml"
 _MAX_CELLS = 1_000_000  # Snakemake plans about a thousand cells per second
+_RENAMED_KEYS = {"limits": "budget"}
 _LONGEST_MESSAGE = 300  # characters; longer messages of the schema's validator are cut
 # Folders that cannot be the folder of results: `_IN_USE` in any working directory, `SOURCES` in the checkout.
 _IN_USE = (".git", ".snakemake", "data")
@@ -422,6 +423,10 @@ def _unknown_name_faults(names: list[str], valid_names: list[str]) -> list[str]:
     return [f"there is no {name!r}{did_you_mean(name, valid_names)}; known: {', '.join(valid_names)}" for name in unknown]
 
 
+def _hint(key: str, allowed: list[str]) -> str:
+    return f" (it is called {_RENAMED_KEYS[key]!r} now)" if key in _RENAMED_KEYS else did_you_mean(key, allowed)
+
+
 def _explain(error: ValidationError) -> str:
     key_path = ".".join(str(part) for part in error.path)
     message = cut(error.message, _LONGEST_MESSAGE)
@@ -429,7 +434,7 @@ def _explain(error: ValidationError) -> str:
         allowed = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in allowed]
         prefix = f"{key_path}." if key_path else ""
-        return "; ".join(f"{prefix}{key}: unknown key{did_you_mean(str(key), allowed)}" for key in unknown)
+        return "; ".join(f"{prefix}{key}: unknown key{_hint(str(key), allowed)}" for key in unknown)
     if error.validator == "required":
         return f"{key_path + ': ' if key_path else ''}{message}; config.yaml shows every key"
     meaning = error.schema.get("description", "")

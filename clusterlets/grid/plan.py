@@ -14,9 +14,9 @@ from typing import Any
 from clusterlets import datasets, methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
+from clusterlets.grid.budget_records import rerun_parameter
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.entries import PROGRAM_MODULE, load_method
-from clusterlets.grid.limit_records import rerun_parameter
 from clusterlets.storage import hash_of_file
 
 _SOURCE_KEYS = ("path", "command", "conda")
@@ -32,7 +32,7 @@ class Plan:
     - ``methods``: the class of each method
     - ``matchers``: the names of the methods that join clusterlets
     - ``user_tables``: the ids of the user's own tables
-    - ``limits``: the time and memory that a fit may take, as JSON
+    - ``budget``: the time and memory that a fit may take, as JSON
     """
 
     def __init__(self, config: Mapping):
@@ -47,7 +47,7 @@ class Plan:
         self.methods = {name: load_method(entry) for name, entry in self.entries.items()}
         self.matchers = {name for name, method in self.methods.items() if method.is_matcher}
         self.user_tables = [dataset for dataset, table in config["tables"].items() if "path" in table]
-        self.limits = json.dumps(config["limits"], sort_keys=True)
+        self.budget = json.dumps(config["budget"], sort_keys=True)
 
     def wildcard_constraints(self) -> dict[str, str]:
         """The regular expression that each wildcard matches."""
@@ -102,17 +102,17 @@ class Plan:
         """The kind of deviation that the scores of a cell use."""
         return self.settings[wildcards.place]["deviation"]
 
-    def exceeded_limits(self, pattern: str) -> Callable[[Any], str]:
-        """A function from wildcards to the limits that the cell must be rerun with, or to "" if its fits exceeded none.
+    def exceeded_budget(self, pattern: str) -> Callable[[Any], str]:
+        """A function from wildcards to the budget that the cell must be rerun with, or to "" if its fits exceeded none.
 
-        ``pattern`` is the path of the cell's file, with wildcards. See :func:`clusterlets.grid.limit_records.rerun_parameter`.
+        ``pattern`` is the path of the cell's file, with wildcards. See :func:`clusterlets.grid.budget_records.rerun_parameter`.
         """
 
         # A function of the wildcards: Snakemake ignores changes of a parameter that is a function of the output.
-        def limits_to_rerun_with(wildcards: Any) -> str:
-            return rerun_parameter(pattern.format(**_parts(wildcards)), self.limits)
+        def budget_to_rerun_with(wildcards: Any) -> str:
+            return rerun_parameter(pattern.format(**_parts(wildcards)), self.budget)
 
-        return limits_to_rerun_with
+        return budget_to_rerun_with
 
     # ---- inputs ------------------------------------------------------------------------------------------------------
 

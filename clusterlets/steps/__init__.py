@@ -12,7 +12,7 @@ method: the method's entry in the configuration, as JSON
 k: requested number of clusters; of clusterlets, the number in each group
 seeds: block of seeds, as in 0-9
 base_seed: first part of the seeds of the random streams
-exceeded_limits: the limits to rerun the cell with, or empty if none of its fits ever exceeded a limit
+exceeded_budget: the budget to rerun the cell with, or empty if none of its fits ever exceeded one
 """
 
 import clusterlets.installation  # noqa: F401

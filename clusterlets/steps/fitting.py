@@ -8,8 +8,8 @@ import numpy as np
 from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.datasets.table import columns_of_names
-from clusterlets.grid import limit_records
-from clusterlets.grid.artifacts import INFEASIBLE, LIMIT_EXCEEDED, OK, UNSUPPORTED, Prepared
+from clusterlets.grid import budget_records
+from clusterlets.grid.artifacts import BUDGET_EXCEEDED, INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Budget, fits
@@ -29,16 +29,16 @@ def fit_method(
     parameters: str,
     seeds: str,
     base_seed: int,
-    limits: str,
+    budget: str,
     pieces: Output,
     labels: Output,
-    exceeded_limits: str = "",
+    exceeded_budget: str = "",
     starts: int = 1,
 ) -> None:
     """Cluster a prepared dataset.
 
     parameters: arguments of fit, as JSON
-    limits: time and memory that a fit may take, as JSON
+    budget: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
     starts: number of starts of each fit; it keeps the result with the least objective
@@ -50,7 +50,7 @@ def fit_method(
         save_failed_block(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
-    fit_budget = Budget(**json.loads(limits))
+    fit_budget = Budget(**json.loads(budget))
     # Compile before the fits fork, so that compiling does not count against their budget.
     load_kernels()
     if "numba" in method_class.libraries:
@@ -85,8 +85,8 @@ def fit_method(
                 statuses[str(seed)] = (OK, note)
         else:
             statuses[str(seed)] = (outcome.status, outcome.note)
-    has_exceeded = any(status in LIMIT_EXCEEDED for status, _ in statuses.values())
-    limit_records.record(pieces, has_exceeded, limits, exceeded_limits)
+    has_exceeded = any(status in BUDGET_EXCEEDED for status, _ in statuses.values())
+    budget_records.record(pieces, has_exceeded, budget, exceeded_budget)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
     save_pieces(prepared, all_clusterings, pieces, labels, statuses, sample)
 

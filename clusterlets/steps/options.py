@@ -48,16 +48,16 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
     return f"clusterlets {step} {' '.join(options)} > {{log:q}} 2>&1"
 
 
-def shell_prefix(checkout: str, limits: str) -> str:
+def shell_prefix(checkout: str, budget: str) -> str:
     """The start of each shell line: it makes ``clusterlets`` run the package in ``checkout``, with UTF-8 in every locale.
 
     The step replaces the shell, because only a child of the run learns that the run has ended.
 
-    The path of the lock file and the limits are environment variables, so that a change does not rerun all jobs. Braces are
+    The path of the lock file and the budget are environment variables, so that a change does not rerun all jobs. Braces are
     doubled, because Snakemake formats the prefix.
     """
     step = shlex.quote(f"{checkout}/workflow/step.py")
-    variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; LIMITS={shlex.quote(limits)}"
+    variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; BUDGET={shlex.quote(budget)}"
     prefix = f'set -euo pipefail; {variables}; clusterlets() {{ exec python -P {step} "$@"; }}; '
     return prefix.replace("{", "{{").replace("}", "}}")
 

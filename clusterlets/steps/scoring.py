@@ -4,8 +4,8 @@ import json
 from typing import cast
 
 from clusterlets.datasets.table import columns_of_names
-from clusterlets.grid import limit_records
-from clusterlets.grid.artifacts import LIMIT_EXCEEDED, NEVER_FITTED, Prepared, SeedBlock
+from clusterlets.grid import budget_records
+from clusterlets.grid.artifacts import BUDGET_EXCEEDED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Budget
@@ -25,7 +25,7 @@ def score_method(
     settings: str,
     seeds: str,
     base_seed: int,
-    limits: str,
+    budget: str,
     pieces: Input,
     geometry: Input,
     deviation: str,
@@ -34,13 +34,13 @@ def score_method(
     labels: Input = "",
     distances: Input = "",
     partitions: Input = "",
-    exceeded_limits: str = "",
+    exceeded_budget: str = "",
 ) -> None:
     """Write the rows of a cell, one for each run.
 
     parameters: arguments of fit or match, as JSON
     settings: parameters that come from keys of the configuration, as JSON
-    limits: time and memory that a matching may take, as JSON
+    budget: time and memory that a matching may take, as JSON
     pieces: the clusters of every output and seed or, for a matcher, the clusterlets (.npz)
     geometry: measurements of the dataset (JSON)
     deviation: absolute, relative, kl, first_group or least_share
@@ -54,11 +54,11 @@ def score_method(
     measurements, block_seeds = load_json(geometry), seeds_of(seeds)
     if method_class.is_matcher:
         matcher = cast(type[Matcher], method_class)
-        all_parameters, fit_budget = cell_parameters | json.loads(settings), Budget(**json.loads(limits))
+        all_parameters, fit_budget = cell_parameters | json.loads(settings), Budget(**json.loads(budget))
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(matcher, dataset, k, all_parameters, block_seeds, base_seed, fit_budget, block, fronts))
-        has_exceeded = any(matching.status in LIMIT_EXCEEDED for _, matching in matchings)
-        limit_records.record(output, has_exceeded, limits, exceeded_limits)
+        has_exceeded = any(matching.status in BUDGET_EXCEEDED for _, matching in matchings)
+        budget_records.record(output, has_exceeded, budget, exceeded_budget)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
                 accounts.log_fit(dataset, method_class.name, k, format_parameters(cell_parameters), seed, matching)

@@ -176,7 +176,7 @@ SETTINGS = {
     "methods": ["C", "D", "FRAC", "k-means", "random"],
     "seeds": {"count": 2, "block": 2},
     "sample_size": 300,
-    "limits": {"seconds": 60, "memory_mb": None},
+    "budget": {"seconds": 60, "memory_mb": None},
 }
 
 

@@ -198,7 +198,7 @@ def check_planned_commands(requested):
     assume(config is not None)
     steps = [(name, step_arguments(name, options)) for name, *options in plan_commands("requested.yaml")]
     for _, arguments in steps:
-        expected_values = {"base_seed": config["base_seed"], "limits": "$LIMITS", "sample_size": config["sample_size"]}
+        expected_values = {"base_seed": config["base_seed"], "budget": "$BUDGET", "sample_size": config["sample_size"]}
         assert all(arguments[key] == value for key, value in expected_values.items() if key in arguments)
         assert "config" not in arguments or json.loads(arguments["config"])["seeds"] == config["seeds"]
     cell_jobs = [job for name, job in steps if name == "score-method" and "/variants/" not in job["output"]]

@@ -43,7 +43,7 @@ SETTINGS = {
         {"name": "antidote", "parameters": {"rho": [0.05], "n_evaluations": [20]}},
         {"name": "scaff-tree", "parameters": {"theta": [0.5]}},
     ],
-    "limits": {"seconds": 600, "memory_mb": None},
+    "budget": {"seconds": 600, "memory_mb": None},
 }
 TARGETS = [
     f"results/{file}"
@@ -88,8 +88,8 @@ def plan(folder, settings=SETTINGS, targets=TARGETS):
     """The command lines of all jobs of a grid, taken from a dry run, in an order in which the jobs can run."""
     text = snakemake(folder, "--dry-run", "--printshellcmds", settings=settings, targets=targets)
     lines = re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)
-    quoted_limits = shlex.quote(json.dumps(settings["limits"]))  # the rules pass them in a shell variable
-    jobs = [shlex.split(line.replace('"$LIMITS"', quoted_limits)) for line in lines]
+    quoted_budget = shlex.quote(json.dumps(settings["budget"]))  # the rules pass them in a shell variable
+    jobs = [shlex.split(line.replace('"$BUDGET"', quoted_budget)) for line in lines]
     total_line = re.search(r"^total +(\d+)$", text, re.MULTILINE)
     assert total_line and len(jobs) == int(total_line[1]), text
     return jobs

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_limits import LONG_LIMIT_GRID, SHORT_LIMIT_GRID, SLEEPY, statuses
+from test_budget import LARGE_BUDGET_GRID, SLEEPY, SMALL_BUDGET_GRID, statuses
 
 RUNS = "results/tiny/runs.csv"
 MINE = """
@@ -23,7 +23,7 @@ CACHED = {
     *(f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("random", "mine")),
     "score_method C",
 }
-# A fit that exceeded a limit, and the fits of an external program, are not cached.
+# A fit that exceeded its budget, and the fits of an external program, are not cached.
 NOT_CACHED = {f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("sleepy", "stripes")}
 
 
@@ -64,17 +64,17 @@ def cache(tmp_path_factory):
 
 def test_after_a_revert_and_in_a_different_folder_all_but_uncached_jobs_are_restored(workflow_in, tmp_path_factory, cache):
     here = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("here")), cache)
-    assert here.run(SHORT_LIMIT_GRID) == CACHED | NOT_CACHED
+    assert here.run(SMALL_BUDGET_GRID) == CACHED | NOT_CACHED
     assert ("sleepy", "timeout") in statuses(here.workflow)
     before = here.results()
 
     here.write_method(MINE.replace("// 10", "// 7"))
-    assert here.run(SHORT_LIMIT_GRID) == {"fit_method mine", "score_method mine"} and here.results() != before
+    assert here.run(SMALL_BUDGET_GRID) == {"fit_method mine", "score_method mine"} and here.results() != before
     here.write_method(MINE + "# undone\n")
-    assert here.run(SHORT_LIMIT_GRID) == set() and here.results() == before
+    assert here.run(SMALL_BUDGET_GRID) == set() and here.results() == before
 
     there = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("there")), cache)
-    assert there.run(LONG_LIMIT_GRID) == NOT_CACHED
+    assert there.run(LARGE_BUDGET_GRID) == NOT_CACHED
     assert statuses(there.workflow) == {*statuses(here.workflow) - {("sleepy", "timeout")}, ("sleepy", "ok")}
     rows = [[line for line in run.results().splitlines() if b"sleepy" not in line] for run in (here, there)]
     assert rows[0] == rows[1]
@@ -83,11 +83,11 @@ def test_after_a_revert_and_in_a_different_folder_all_but_uncached_jobs_are_rest
 def test_damaged_files_of_the_cache_are_replaced_within_one_run(workflow_in, tmp_path_factory):
     cache = tmp_path_factory.mktemp("cache")
     here = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("here")), cache)
-    assert here.run(SHORT_LIMIT_GRID) == CACHED | NOT_CACHED
+    assert here.run(SMALL_BUDGET_GRID) == CACHED | NOT_CACHED
     before = here.results()
     for file in filter(Path.is_file, cache.rglob("*")):
         file.write_bytes(file.read_bytes()[:-1] + b"?")
     there = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("there")), cache)
-    assert there.run(SHORT_LIMIT_GRID) == CACHED | NOT_CACHED and there.results() == before
+    assert there.run(SMALL_BUDGET_GRID) == CACHED | NOT_CACHED and there.results() == before
     third = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("third")), cache)
-    assert third.run(SHORT_LIMIT_GRID) == NOT_CACHED and third.results() == before
+    assert third.run(SMALL_BUDGET_GRID) == NOT_CACHED and third.results() == before

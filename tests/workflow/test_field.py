@@ -36,7 +36,7 @@ def finished_field(workflow_in, tmp_path_factory):
     small_grid = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
     small_grid |= {"starts": 2, "ladders": True}
     workflow = workflow_in(tmp_path_factory.mktemp("field"))
-    run = workflow.run(config={**small_grid, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
+    run = workflow.run(config={**small_grid, "methods": entries, "budget": {"seconds": 60, "memory_mb": 4000}})
     assert run.status == 0, run.output
     return workflow
 

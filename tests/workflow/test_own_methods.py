@@ -19,13 +19,13 @@ GRID = {
     "seeds": {"count": 2, "block": 2},
     "k": [2, 3],
     "sample_size": 2000,
-    "limits": {"seconds": 2, "memory_mb": 500},
+    "budget": {"seconds": 2, "memory_mb": 500},
 }
 STREAM = 3219977535  # number of the random stream of "shuffled", which follows from the name and must never change
 SHUFFLED = {"path": METHOD_FILE, "parameters": {"share": [0.2]}}
 AWK_COMMAND = """awk -v k={k} 'NR == 1 {print "cluster"; next} {print NR % k}' {table} > {labels}"""
 STRIPES = {"name": "stripes", "command": AWK_COMMAND}
-# Methods that go wrong: the body of fit, and the status and the note of the runs. The limit is 2 s of CPU time. By the clock,
+# Methods that go wrong: the body of fit, and the status and the note of the runs. The budget is 2 s of CPU time. By the clock,
 # a fit may take four times as long.
 FAULTY = {
     "sleeper": ("time.sleep(60)", "timeout", "stopped after 8 s"),
@@ -212,9 +212,9 @@ def test_nothing_is_left_to_do_until_the_code_of_the_method_changes(grids):
     assert consequent_jobs == [f"iris: score shuffled k{k}_share0.2" for k in (2, 3)]
 
 
-def test_changed_limits_rerun_only_the_cells_that_exceeded_the_old_limits(grids):
-    longer_limits = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": grids.methods}
-    run = grids.workflow.run("--dry-run", config=longer_limits)
+def test_a_changed_budget_reruns_only_the_cells_that_exceeded_the_old_one(grids):
+    larger_budget = {**GRID, "budget": {"seconds": 3, "memory_mb": 500}, "methods": grids.methods}
+    run = grids.workflow.run("--dry-run", config=larger_budget)
     assert run.status == 0, run.output
     jobs = jobs_in(run.output)
     assert (jobs["fit_method"], jobs["score_method"]) == (4, 4)

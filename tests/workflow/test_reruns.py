@@ -123,7 +123,7 @@ CHANGES = {
         {
             "datasets": ["iris"],
             "methods": [name for name in USUAL_METHODS if name not in ("G-D", "FRAC")],
-            "limits": {"seconds": 60, "memory_mb": None},
+            "budget": {"seconds": 60, "memory_mb": None},
         },
         {"list_data": 1},
     ),

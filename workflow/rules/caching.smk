@@ -6,16 +6,16 @@ from pathlib import Path
 
 from snakemake.exceptions import CacheMissException
 
-from clusterlets.grid import limit_records
+from clusterlets.grid import budget_records
 from clusterlets.storage import is_intact
 
 
 def restrict_cache(rule_object):
     store, fetch = rule_object.cache.store, rule_object.cache.fetch
-    can_exceed_limits = rule_object.params.get("exceeded_limits") is not None  # only rules that run methods have it
+    can_exceed_budget = rule_object.params.get("exceeded_budget") is not None  # only rules that run methods have it
 
     async def store_reproducible(job):
-        if plan.is_cacheable(job.wildcards) and (not can_exceed_limits or limit_records.is_reproducible(job.output[0])):
+        if plan.is_cacheable(job.wildcards) and (not can_exceed_budget or budget_records.is_reproducible(job.output[0])):
             await store(job)
 
     async def fetch_reproducible(job):
@@ -31,8 +31,8 @@ def restrict_cache(rule_object):
                 Path(output).resolve().unlink(missing_ok=True)
                 Path(output).unlink()
             raise
-        if can_exceed_limits:  # a cell that exceeded a limit is not in the cache
-            limit_records.record(job.output[0], has_exceeded=False, limits=plan.limits, parameter=job.params.exceeded_limits)
+        if can_exceed_budget:  # a cell that exceeded its budget is not in the cache
+            budget_records.record(job.output[0], has_exceeded=False, budget=plan.budget, parameter=job.params.exceeded_budget)
 
     rule_object.cache.store, rule_object.cache.fetch = store_reproducible, fetch_reproducible
 

@@ -70,7 +70,7 @@ OUT = plan.results
 CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules. They are used only with profiles/conda.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
-shell.prefix(shell_prefix(CHECKOUT, plan.limits))
+shell.prefix(shell_prefix(CHECKOUT, plan.budget))
 
 
 wildcard_constraints:

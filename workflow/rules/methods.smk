@@ -18,12 +18,12 @@ rule fit_method:
         parameters=plan.parameters,
         starts=plan.starts,
         base_seed=config["base_seed"],
-        exceeded_limits=plan.exceeded_limits(fit_path("pieces")),
+        exceeded_budget=plan.exceeded_budget(fit_path("pieces")),
         file=path_in_results,
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line("fit-method", "exceeded_limits", "starts", limits='"$LIMITS"')
+        shell_line("fit-method", "exceeded_budget", "starts", budget='"$BUDGET"')
 
 
 rule score_method:
@@ -46,10 +46,10 @@ rule score_method:
         parameters=plan.parameters,
         settings=plan.method_settings,
         base_seed=config["base_seed"],
-        exceeded_limits=plan.exceeded_limits(CELL),
+        exceeded_budget=plan.exceeded_budget(CELL),
         deviation=plan.deviation,
         file=path_in_results,
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line("score-method", "data", "labels", "distances", "partitions", "exceeded_limits", limits='"$LIMITS"')
+        shell_line("score-method", "data", "labels", "distances", "partitions", "exceeded_budget", budget='"$BUDGET"')

@@ -14,7 +14,7 @@ COMPARISON = (
 )
 TABLE = "dataset,size,deviation\npima,9,0.25\ncredit,8,0.5\n"
 MANIFEST = {
-    "settings": {"k": [2, 5], "limits": {"seconds": 600}},
+    "settings": {"k": [2, 5], "budget": {"seconds": 600}},
     "libraries": {"numpy": "2.4.6"},
     "datasets": {"pima": {"fingerprint": "a"}, "credit": {"fingerprint": "b"}},
     "processor": {"processor": "Vendor Model 1", "openblas_kernel": "SkylakeX"},
@@ -178,8 +178,8 @@ def test_accounts_and_other_files_that_are_not_promised_are_ignored(reference, r
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
-        ({"settings__limits__seconds": 60}, "different settings (limits.seconds: 600 -> 60)"),
-        ({"settings__k": [3], "settings__limits__seconds": 60}, "different settings (k: [2, 5] -> [3], ...)"),
+        ({"settings__budget__seconds": 60}, "different settings (budget.seconds: 600 -> 60)"),
+        ({"settings__k": [3], "settings__budget__seconds": 60}, "different settings (k: [2, 5] -> [3], ...)"),
         ({"libraries__numpy": "2.5"}, "different locked versions (numpy: 2.4.6 -> 2.5)"),
         ({"datasets__credit__fingerprint": "c"}, "different data (credit.fingerprint: b -> c)"),
         (
@@ -241,7 +241,7 @@ def test_the_option_most_limits_how_many_differences_are_shown(reference, result
     replace_once(results, "tables/t2.csv", "0.5", "0.7")
     output = compare(reference, results, "--most", "1")[1]
     assert "credit: deviation" in output and "pima: deviation" not in output and "and 1 more" in output
-    change_manifest(results, settings={"k": [3], "limits": {"seconds": 60}})
+    change_manifest(results, settings={"k": [3], "budget": {"seconds": 60}})
     output = compare(reference, results, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
     assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in output
 

@@ -36,7 +36,7 @@ SETTINGS = {
     "k": [3],
     "seeds": {"count": 4, "block": 2},
     "sample_size": 300,
-    "limits": {"seconds": 60, "memory_mb": None},
+    "budget": {"seconds": 60, "memory_mb": None},
 }
 SCORES = "n_clusters deviation_mean deviation_max balance cohesion overlap smallest largest kmeans_cost".split()
 

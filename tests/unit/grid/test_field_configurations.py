@@ -21,7 +21,7 @@ def test_a_method_has_few_configurations_and_a_single_one_only_without_a_ladder(
     assert max(n_configurations.values()) == max_configurations
     for name, number in n_configurations.items():
         assert (number == 1) == (not methods.get(name).ladder()), name
-    assert {tuple(config["limits"].values()), config["scaling"]} == {(60, 4000), "standard"}
+    assert {tuple(config["budget"].values()), config["scaling"]} == {(60, 4000), "standard"}
 
 
 def test_every_run_has_a_single_start():

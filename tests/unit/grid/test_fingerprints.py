@@ -161,7 +161,7 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
         "methods": ["C", "k-means"],
         "seeds": {"count": 2, "block": 2},
         "sample_size": 50,
-        "limits": {"seconds": 60, "memory_mb": None},
+        "budget": {"seconds": 60, "memory_mb": None},
     }
     cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)

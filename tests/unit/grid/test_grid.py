@@ -211,11 +211,11 @@ def test_a_name_excludes_all_tables_of_a_dataset_and_an_id_only_one(exclude, rem
 
 def test_whole_numbers_are_integers_however_yaml_writes_them():
     values = yaml.safe_load("{sample_size: 2.0e+4, k: [2.0, 5], hops: [1.0], omega: [0.0, 1.0, 0.5], base_seed: 3.0}")
-    values |= {"seeds": {"count": 4.0, "block": 2.0}, "limits": {"seconds": 60.0, "memory_mb": 1.0e3}}
+    values |= {"seeds": {"count": 4.0, "block": 2.0}, "budget": {"seconds": 60.0, "memory_mb": 1.0e3}}
     values["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0.0], "max_iter": [7.0], "tol": [1.0]}}]
     checked = check(**values)
     integers = {"sample_size": 20000, "k": [2, 5], "hops": [1], "omega": [0, 1, 0.5], "base_seed": 3}
-    integers |= {"seeds": {"count": 4, "block": 2}, "limits": {"seconds": 60, "memory_mb": 1000}}
+    integers |= {"seeds": {"count": 4, "block": 2}, "budget": {"seconds": 60, "memory_mb": 1000}}
     integers["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0], "max_iter": [7], "tol": [1]}}]
     assert json.dumps(checked) == json.dumps(check(**integers))
     names = {cell.configuration for cell in cells(checked)}
@@ -229,9 +229,9 @@ def test_a_tau_of_one_kth_is_accepted_for_every_k():
 
 
 NUMERIC_KEYS = "base_seed sample_size k.0 hops.0 omega.0 seeds.count seeds.block".split()
-NUMERIC_KEYS += [f"limits.{name}" for name in PAPER["limits"]]
+NUMERIC_KEYS += [f"budget.{name}" for name in PAPER["budget"]]
 BAD_NUMBERS = [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]"]
-FRACTIONAL_KEYS = {"limits.seconds", "limits.memory_mb"}  # may have any number above 0
+FRACTIONAL_KEYS = {"budget.seconds", "budget.memory_mb"}  # may have any number above 0
 
 
 def replacement(key, value):
@@ -324,7 +324,8 @@ def test_the_path_of_the_results_is_normalised(results):
 
 FAULTS = {
     "unknown key": ({"hopps": [1]}, "hopps: unknown key (did you mean 'hops'?)"),
-    "unknown key inside": ({"limits": {**PAPER["limits"], "secs": 1}}, "limits.secs: unknown key (did you mean 'seconds'?)"),
+    "the former name of a key": ({"limits": PAPER["budget"]}, "limits: unknown key (it is called 'budget' now)"),
+    "unknown key inside": ({"budget": {**PAPER["budget"], "secs": 1}}, "budget.secs: unknown key (did you mean 'seconds'?)"),
     "unknown method": ({"methods": ["C", "GB"]}, "There is no method 'GB' (did you mean 'G-B'?)"),
     "unknown name to exclude": ({"exclude": "nbfl"}, "exclude: there is no 'nbfl' (did you mean 'nbfi'?)"),
     "an omega twice": ({"omega": [0, 0.0]}, "omega: [0, 0] has non-unique elements"),
@@ -409,7 +410,7 @@ def test_the_default_configuration_and_the_schema_have_the_same_keys():
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     assert set(schema["properties"]) == set(PAPER) == set(schema["required"])
     assert all("description" in value for value in schema["properties"].values())
-    for inner in ("seeds", "limits"):
+    for inner in ("seeds", "budget"):
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
 
 

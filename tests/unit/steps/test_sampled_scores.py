@@ -24,7 +24,7 @@ GRID = {
     "hops": [2],
     "seeds": {"count": 2, "block": 2},
     "methods": ["G-B", "B", "k-means", "random"],
-    "limits": {"seconds": 60, "memory_mb": None},
+    "budget": {"seconds": 60, "memory_mb": None},
 }
 
 

@@ -49,7 +49,7 @@ def score_cell(X, matcher, hops):
         settings="{}",
         seeds="0-2",
         base_seed=0,
-        limits="{}",
+        budget="{}",
         deviation="absolute",
         geometry="geometry.json",
         data="table.npz",

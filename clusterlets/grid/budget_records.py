@@ -1,4 +1,4 @@
-"""Records of the cells in which a fit exceeded a limit on time or memory, so that only these rerun when the limits change.
+"""Records of the cells in which a fit exceeded its budget of time or memory, so that only these rerun when the budget changes.
 
 The record is a file beside the cell's own. Snakemake reruns a job when one of its parameters changes, so the job of a cell has
 the value of :func:`rerun_parameter` as a parameter.
@@ -15,35 +15,35 @@ from clusterlets.storage import is_intact, load_text, save_text
 IN_FINGERPRINTS = False
 
 
-def rerun_parameter(cell: str, limits: str) -> str:
-    """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.
+def rerun_parameter(cell: str, budget: str) -> str:
+    """The budget (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.
 
-    If nothing must be rerun, the value is that of the last run. ``cell`` is the path of the cell's file, and ``limits`` are the
-    current ones. A change of the returned value makes Snakemake rerun the cell.
+    If nothing must be rerun, the value is that of the last run. ``cell`` is the path of the cell's file, and ``budget`` is the
+    current one. A change of the returned value makes Snakemake rerun the cell.
     """
     file = _record_path(cell)
     if not file.is_file():
         return ""
     if not is_intact(file):
-        return limits  # rerun a cell whose record is damaged
+        return budget  # rerun a cell whose record is damaged
     last_run = json.loads(load_text(file))
-    must_rerun = last_run["exceeded"] and last_run["limits"] != limits
-    return limits if must_rerun else last_run["parameter"]
+    must_rerun = last_run["exceeded"] and last_run["budget"] != budget
+    return budget if must_rerun else last_run["parameter"]
 
 
-def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
-    """Record the ``limits`` that a cell ran with if one of its fits exceeded a limit, in this run or an earlier one.
+def record(cell: str, has_exceeded: bool, budget: str, parameter: str) -> None:
+    """Record the ``budget`` that a cell ran with if one of its fits exceeded it, in this run or an earlier one.
 
     ``parameter`` is the value of :func:`rerun_parameter` that this run was started with.
     """
     if has_exceeded or parameter:
-        save_text(_record_path(cell), json.dumps({"exceeded": has_exceeded, "limits": limits, "parameter": parameter}))
+        save_text(_record_path(cell), json.dumps({"exceeded": has_exceeded, "budget": budget, "parameter": parameter}))
     else:
         _record_path(cell).unlink(missing_ok=True)
 
 
 def is_reproducible(file: str) -> bool:
-    """Whether all runs in the file of a fit or a cell would have the same status on another machine and under other limits."""
+    """Whether all runs in the file of a fit or a cell would have the same status on another machine and with another budget."""
     if file.endswith(".npz"):
         block = SeedBlock.load(file)
         statuses = {block.status, *(status for status, _ in block.failures.values())}
@@ -53,4 +53,4 @@ def is_reproducible(file: str) -> bool:
 
 
 def _record_path(cell: str) -> Path:
-    return Path(f"{cell}.limits")
+    return Path(f"{cell}.budget")
