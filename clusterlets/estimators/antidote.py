@@ -8,6 +8,10 @@ from clusterlets.methods import antidote
 class Antidote(FairMethod):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
+    Source: Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021. It clusters at most 2,000 rows and
+    promises no fairness: if the groups are far apart, a few points change little. See
+    :func:`clusterlets.algorithms.antidote.antidote`.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -23,12 +27,6 @@ class Antidote(FairMethod):
     ----------
     labels_, memberships_, n_clusters_, cluster_centers_, inertia_, sensitive_classes_, sensitive_names_
         See :class:`~clusterlets.estimators.base.FairClusterer`.
-
-    Notes
-    -----
-    Source: Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021. It clusters at most 2,000 rows and
-    promises no fairness: if the groups are far apart, a few points change little. See
-    :func:`clusterlets.algorithms.antidote.antidote`.
     """
 
     _method_class = antidote.Antidote

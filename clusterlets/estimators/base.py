@@ -81,7 +81,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
         Raises
         ------
-        InvalidInput
+        clusterlets.InvalidInput
             If a parameter is out of range, if there are more clusters than instances, or if the method cannot handle the table
             for another reason. Also if the sensitive features are missing, incomplete or continuous, if their length or index
             is not that of X, or if there is a single group (only :class:`FairLimit` accepts one).

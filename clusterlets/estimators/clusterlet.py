@@ -27,6 +27,10 @@ _HOPS_TRIED = (1, 2, 3, 4)  # numbers of hops that this search tries, the paper'
 class ClusterletClustering(FairClusterer):
     """Fair clustering with clusterlets: k-means splits each group into clusterlets, and a matcher joins these into clusters.
 
+    Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". A round of k-means with k clusterlets takes O(n k d) time.
+    The matcher's time does not depend on n. If ``n_clusters`` is given, up to 2 ``n_clusters`` - 1 numbers of clusterlets are
+    tried, each with up to four numbers of hops. This search is not in the paper.
+
     Parameters
     ----------
     n_clusterlets : int, default=10
@@ -67,12 +71,6 @@ class ClusterletClustering(FairClusterer):
         The N clusterlets, and which of them each instance is in.
     matching_ : bool array (n_clusters_, N)
         Whether each cluster contains each clusterlet.
-
-    Notes
-    -----
-    Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". A round of k-means with k clusterlets takes O(n k d) time.
-    The matcher's time does not depend on n. If ``n_clusters`` is given, up to 2 ``n_clusters`` - 1 numbers of clusterlets are
-    tried, each with up to four numbers of hops. This search is not in the paper.
 
     Examples
     --------

@@ -14,6 +14,13 @@ NumberPerColumn = float | str | Fraction | Mapping[str, float | str | Fraction]
 class FairLimit(AssigningMethod):
     """k-means in which every group's share in a cluster differs from its share in the table by at most a limit.
 
+    Limits hold exactly: they are checked with whole numbers, and a float means its shortest decimal, so 0.03 is 3/100. With
+    several sensitive columns, the shares of each column are limited. The fit raises an error if it finds no such clusters. Its
+    status is ``infeasible`` if there provably are none, otherwise ``not_converged``. See
+    :func:`clusterlets.algorithms.fair_limit.fair_limit`.
+
+    Source: this project; fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -51,15 +58,6 @@ class FairLimit(AssigningMethod):
         fraction of the cheapest cost.
     n_iter_ : int
         Rounds on the whole table.
-
-    Notes
-    -----
-    Limits hold exactly: they are checked with whole numbers, and a float means its shortest decimal, so 0.03 is 3/100. With
-    several sensitive columns, the shares of each column are limited. The fit raises an error if it finds no such clusters. Its
-    status is ``infeasible`` if there provably are none, otherwise ``not_converged``. See
-    :func:`clusterlets.algorithms.fair_limit.fair_limit`.
-
-    Source: this project; fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892.
 
     Examples
     --------

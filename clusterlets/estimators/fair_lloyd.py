@@ -8,6 +8,10 @@ from clusterlets.methods import fair_lloyd
 class FairLloyd(FairMethod):
     """k-means that lowers the largest mean squared error of a group.
 
+    Source: Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021. It does not constrain the groups' shares.
+    Every instance is in the cluster of the nearest centre, which need not be the mean of that cluster. See
+    :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -25,12 +29,6 @@ class FairLloyd(FairMethod):
         See :class:`~clusterlets.estimators.base.FairClusterer`.
     objective_ : float
         Largest mean squared error of a group.
-
-    Notes
-    -----
-    Source: Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021. It does not constrain the groups' shares.
-    Every instance is in the cluster of the nearest centre, which need not be the mean of that cluster. See
-    :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`.
     """
 
     _method_class = fair_lloyd.FairLloyd

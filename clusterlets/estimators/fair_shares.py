@@ -10,6 +10,9 @@ from clusterlets.methods import coreset, fair_flow, fair_lp
 class FairLP(AssigningMethod):
     """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
+    Source: Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019. They solve a linear program
+    and round its solution. Here the program is solved by its dual, and no rounded count misses its bound by a whole instance.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -28,11 +31,6 @@ class FairLP(AssigningMethod):
     ----------
     labels_, memberships_, n_clusters_, cluster_centers_, inertia_, sensitive_classes_, sensitive_names_
         See :class:`~clusterlets.estimators.base.FairClusterer`.
-
-    Notes
-    -----
-    Source: Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019. They solve a linear program
-    and round its solution. Here the program is solved by its dual, and no rounded count misses its bound by a whole instance.
     """
 
     _method_class = fair_lp.FairLP
@@ -55,6 +53,9 @@ class FairLP(AssigningMethod):
 
 class FairFlow(AssigningMethod):
     """k-means whose rounds assign the instances as cheaply as bounds on the shares of the groups allow.
+
+    Source: after Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892, and MS-FlowFC, arXiv 2605.13759. See
+    :func:`clusterlets.algorithms.fair_flow.fair_flow`.
 
     Parameters
     ----------
@@ -84,11 +85,6 @@ class FairFlow(AssigningMethod):
     ----------
     labels_, memberships_, n_clusters_, cluster_centers_, inertia_, sensitive_classes_, sensitive_names_
         See :class:`~clusterlets.estimators.base.FairClusterer`.
-
-    Notes
-    -----
-    Source: after Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892, and MS-FlowFC, arXiv 2605.13759. See
-    :func:`clusterlets.algorithms.fair_flow.fair_flow`.
     """
 
     _method_class = fair_flow.FairFlow
@@ -120,6 +116,9 @@ class FairFlow(AssigningMethod):
 class Coreset(AssigningMethod):
     """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
 
+    Source: after Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019. See
+    :mod:`clusterlets.algorithms.coreset`.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -142,11 +141,6 @@ class Coreset(AssigningMethod):
     ----------
     labels_, memberships_, n_clusters_, cluster_centers_, inertia_, sensitive_classes_, sensitive_names_
         See :class:`~clusterlets.estimators.base.FairClusterer`.
-
-    Notes
-    -----
-    Source: after Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019. See
-    :mod:`clusterlets.algorithms.coreset`.
     """
 
     _method_class = coreset.Coreset

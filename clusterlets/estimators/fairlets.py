@@ -8,6 +8,10 @@ from clusterlets.methods import fairlets, tree_fairlets
 class Fairlets(FairMethod):
     """The cheapest small sets of instances with the balance of the table, and k-means of their means.
 
+    Source: Chierichetti, Kumar, Lattanzi and Vassilvitskii, Fair clustering through fairlets, NeurIPS 2017. It takes two groups
+    and at most 50,000 rows. There are at most as many clusters as instances of the rarer group. See
+    :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -21,12 +25,6 @@ class Fairlets(FairMethod):
     ----------
     labels_, memberships_, n_clusters_, cluster_centers_, inertia_, sensitive_classes_, sensitive_names_
         See :class:`~clusterlets.estimators.base.FairClusterer`.
-
-    Notes
-    -----
-    Source: Chierichetti, Kumar, Lattanzi and Vassilvitskii, Fair clustering through fairlets, NeurIPS 2017. It takes two groups
-    and at most 50,000 rows. There are at most as many clusters as instances of the rarer group. See
-    :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`.
     """
 
     _method_class = fairlets.Fairlets
@@ -39,6 +37,9 @@ class Fairlets(FairMethod):
 
 class TreeFairlets(FairMethod):
     """Small sets of instances with at least a given balance, found by a random tree of boxes, and k-means of their means.
+
+    Source: Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, Scalable fair clustering, ICML 2019. It takes two groups. See
+    :func:`clusterlets.algorithms.tree_fairlets.tree_fairlets`.
 
     Parameters
     ----------
@@ -55,11 +56,6 @@ class TreeFairlets(FairMethod):
     ----------
     labels_, memberships_, n_clusters_, cluster_centers_, inertia_, sensitive_classes_, sensitive_names_
         See :class:`~clusterlets.estimators.base.FairClusterer`.
-
-    Notes
-    -----
-    Source: Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, Scalable fair clustering, ICML 2019. It takes two groups. See
-    :func:`clusterlets.algorithms.tree_fairlets.tree_fairlets`.
     """
 
     _method_class = tree_fairlets.TreeFairlets

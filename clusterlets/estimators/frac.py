@@ -12,6 +12,9 @@ from clusterlets.methods import frac, frac_oe
 class FRAC(AssigningMethod):
     """k-means whose clusters take turns picking instances, so that each gets its part of every group.
 
+    Source: Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023. With the output ``nearest``,
+    ``cluster_centers_`` are the centres to which the instances were assigned. See :func:`clusterlets.algorithms.frac.frac`.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -37,11 +40,6 @@ class FRAC(AssigningMethod):
         See :class:`~clusterlets.estimators.base.FairClusterer`.
     n_iter_ : int
         Number of rounds that were run.
-
-    Notes
-    -----
-    Source: Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023. With the output ``nearest``,
-    ``cluster_centers_`` are the centres to which the instances were assigned. See :func:`clusterlets.algorithms.frac.frac`.
 
     Examples
     --------
@@ -76,6 +74,8 @@ class FRAC(AssigningMethod):
 class FRACOE(AssigningMethod):
     """Plain k-means, and one fair assignment of FRAC at the end.
 
+    Source: as :class:`FRAC`. See :func:`clusterlets.algorithms.frac.frac_oe`.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -95,10 +95,6 @@ class FRACOE(AssigningMethod):
         See :class:`~clusterlets.estimators.base.FairClusterer`.
     n_iter_ : int
         Number of rounds that were run.
-
-    Notes
-    -----
-    Source: as :class:`FRAC`. See :func:`clusterlets.algorithms.frac.frac_oe`.
     """
 
     _method_class = frac_oe.FRACOE

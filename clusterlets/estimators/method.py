@@ -59,7 +59,7 @@ class FairMethod(FairClusterer):
         method = self._method()
         self._check_table(method, X, groups)
         compile_together(method.kernels)
-        classes = self.sensitive_classes_
+        classes = self.sensitive_classes_  # the value of each group, for each sensitive column
         columns = dict(zip(self.sensitive_names_, [classes] if classes.ndim == 1 else classes.T, strict=True))
         fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))

@@ -10,6 +10,10 @@ from clusterlets.methods import fairkm, vfc
 class FairKM(FairMethod):
     """k-means with a penalty on the distance between the groups' shares in a cluster and in the table.
 
+    Source: Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020. A run that
+    reaches ``max_iter`` passes returns its clusters without a warning, as the authors' code does. See
+    :func:`clusterlets.algorithms.fairkm.fairkm`.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -28,12 +32,6 @@ class FairKM(FairMethod):
         See :class:`~clusterlets.estimators.base.FairClusterer`.
     objective_ : float
         Sum of squared errors and penalty.
-
-    Notes
-    -----
-    Source: Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020. A run that
-    reaches ``max_iter`` passes returns its clusters without a warning, as the authors' code does. See
-    :func:`clusterlets.algorithms.fairkm.fairkm`.
     """
 
     _method_class = fairkm.FairKM
@@ -54,6 +52,9 @@ class FairKM(FairMethod):
 
 class VFC(FairMethod):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
+
+    Source: Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021. A run that does not converge returns its
+    last labels, with a warning. See :func:`clusterlets.algorithms.vfc.vfc`.
 
     Parameters
     ----------
@@ -78,11 +79,6 @@ class VFC(FairMethod):
         Whether the run converged.
     note_ : str
         The warning of a run that did not converge.
-
-    Notes
-    -----
-    Source: Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021. A run that does not converge returns its
-    last labels, with a warning. See :func:`clusterlets.algorithms.vfc.vfc`.
     """
 
     _method_class = vfc.VFC

@@ -11,6 +11,11 @@ from clusterlets.methods import scaff_tree
 class ScaffTree(FairMethod):
     """A tree whose leaves are the clusters: it learns the labels of k-means by splits that do not separate the groups.
 
+    The splits are those of SCAFF, a classifier: Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using
+    strong demographic parity, Machine Learning 2023. Its use for clustering is our own adaptation. ``predict`` assigns each
+    instance to the nearest of ``cluster_centers_`` and does not use the tree. See
+    :func:`clusterlets.algorithms.scaff_tree.scaff_tree`.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -28,13 +33,6 @@ class ScaffTree(FairMethod):
         The tree as arrays over its m nodes, with scikit-learn's names: ``children_left``, ``children_right`` and ``feature``
         (each -1 for a leaf), and ``threshold`` (NaN for a leaf; instances with at most this value of the feature go left). The
         array ``cluster`` has the label of each leaf's instances (-1 for the other nodes).
-
-    Notes
-    -----
-    The splits are those of SCAFF, a classifier: Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using
-    strong demographic parity, Machine Learning 2023. Its use for clustering is our own adaptation. ``predict`` assigns each
-    instance to the nearest of ``cluster_centers_`` and does not use the tree. See
-    :func:`clusterlets.algorithms.scaff_tree.scaff_tree`.
     """
 
     _method_class = scaff_tree.ScaffTree
