@@ -3,7 +3,7 @@
     python benchmarks/bench_growth.py [--plot docs/figures/growth.png]
 
 A separate process for each n makes the instances and extracts the clusterlets. Every matcher then runs in a fork of that
-process. Exact distance sums are measured up to ``geometry.EXACT_LIMIT`` instances.
+process. Exact distance sums are measured up to ``row_samples.EXACT_LIMIT`` instances.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from measuring import Bars, peak_megabytes, random_table  # isort: skip; before 
 import numpy as np
 
 from clusterlets import methods
-from clusterlets.algorithms import geometry
+from clusterlets.algorithms import geometry, row_samples
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.grid.fitting import Budget, fits
@@ -57,7 +57,7 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     for name in matchers:
         steps[name] = in_fork(lambda: match(name, clusterlets))
     labels, n_labels = clusterlets.labels, len(clusterlets)
-    if n <= geometry.EXACT_LIMIT:
+    if n <= row_samples.EXACT_LIMIT:
         steps["distance sums, exact"] = in_fork(lambda: geometry.distance_sums(X, labels, n_labels))
     order = np.random.default_rng(0).permutation(n)
     steps["distance sums, sampled"] = in_fork(lambda: geometry.sampled_sums(X, labels, n_labels, order))

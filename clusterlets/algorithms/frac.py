@@ -67,7 +67,7 @@ class FRACResult:
     n_iter: int
 
 
-def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
+def deal(X, groups, centres, tau: Tau = None) -> np.ndarray:
     """Deal the points out to the centres, round-robin within each group; returns the index (n,) of each point's centre.
 
     Groups are dealt out one after the other in the order of their codes. Within a group, the centres take turns in index order,
@@ -120,7 +120,7 @@ def frac(
     result is that of the earliest round with the lowest cost.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`. A round takes
+    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`deal`. A round takes
     O(n d) time more than that function. The first centres are distinct points. If fewer than k points are distinct, random
     centres are completed with duplicate rows, and those of k-means++ are repeated in order.
     """

@@ -17,7 +17,7 @@ from clusterlets.algorithms.kernels import (
     sums_by_label,
     tiles_of,
 )
-from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
+from clusterlets.algorithms.row_samples import EXACT_LIMIT
 
 # Number of estimates that sampled_sums returns: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16

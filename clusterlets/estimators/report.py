@@ -9,11 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_array
 
-from clusterlets.algorithms import geometry
+from clusterlets.algorithms import geometry, row_samples
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.plain_costs import least_plain_cost
-from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, text_as_invalid_input
 from clusterlets.estimators.memberships import as_memberships
@@ -175,7 +174,7 @@ def fairness_report(
     If clusters overlap, the social, k-median and k-center costs and the silhouettes count each instance only in the cluster
     that ``labels_`` of the estimators would name: the one with the nearest centre. The centres are the means of all members.
 
-    Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``). This takes O(n^2 d) time, or less if clusters are
+    Cohesion is exact up to 100,000 instances (``row_samples.EXACT_LIMIT``). This takes O(n^2 d) time, or less if clusters are
     disjoint, because only pairs inside clusters count. It takes O(n d + G^2) memory for G different combinations of
     clusters. For more instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds.
 
@@ -251,7 +250,7 @@ def _silhouettes(X, labels, rng: np.random.Generator | None) -> tuple[np.ndarray
     """Silhouettes of a sample of rows, and the indices of these rows. Without a generator, NaN for all rows."""
     if rng is None:
         return np.full(len(X), np.nan), np.arange(len(X))
-    rows, n_clusters = sample_rows(len(X), rng), int(labels.max()) + 1
+    rows, n_clusters = row_samples.sample_rows(len(X), rng), int(labels.max()) + 1
     sums = geometry.row_sums(X, rows, labels, n_clusters)
     return instances.silhouettes(sums, np.bincount(labels, minlength=n_clusters), labels[rows]), rows
 
@@ -259,7 +258,7 @@ def _silhouettes(X, labels, rng: np.random.Generator | None) -> tuple[np.ndarray
 def _distance_sums(X, pieces_of_rows, membership, rng) -> np.ndarray:
     """Sums of distances between pieces (G, G). Only the diagonal if clusters are disjoint; estimates for many rows."""
     n_pieces = membership.shape[1]
-    if len(X) > geometry.EXACT_LIMIT:
+    if len(X) > row_samples.EXACT_LIMIT:
         return geometry.sampled_sums(X, pieces_of_rows, n_pieces, rng.permutation(len(X)))
     if (membership.sum(axis=0) == 1).all():
         return np.diag(geometry.within_sums(X, pieces_of_rows, n_pieces))

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clusterlets.algorithms import geometry
-from clusterlets.algorithms.row_samples import SAMPLED_ROWS, sample_rows
+from clusterlets.algorithms import row_samples
 
 
 @dataclass(frozen=True)
@@ -21,6 +20,6 @@ class Sample:
 
     @classmethod
     def draw(cls, n: int, random_state: np.random.Generator) -> "Sample":
-        """Draw the sample of a table with n rows: at most 2,000 rows, and an order only above ``geometry.EXACT_LIMIT``."""
-        rows = sample_rows(n, random_state, exact_rows=SAMPLED_ROWS)
-        return cls(rows, random_state.permutation(n) if n > geometry.EXACT_LIMIT else None)
+        """Draw the sample of a table with n rows: at most 2,000 rows, and an order only above ``row_samples.EXACT_LIMIT``."""
+        rows = row_samples.sample_rows(n, random_state, exact_rows=row_samples.SAMPLED_ROWS)
+        return cls(rows, random_state.permutation(n) if n > row_samples.EXACT_LIMIT else None)

@@ -11,7 +11,7 @@ from fair_tables import counts_of
 from in_order import InOrder
 
 import clusterlets.algorithms.frac as frac_module
-from clusterlets.algorithms.frac import fair_assignment, frac, frac_oe, rows_for_new
+from clusterlets.algorithms.frac import deal, frac, frac_oe, rows_for_new
 from clusterlets.errors import ClusterletsError
 
 
@@ -48,69 +48,69 @@ def column(*values):
 
 class TestFairAssignmentByHand:
     def test_centres_take_turns(self):
-        labels = fair_assignment(column(0, 1, 2, 3), np.zeros(4, int), column(0, 3))
+        labels = deal(column(0, 1, 2, 3), np.zeros(4, int), column(0, 3))
         assert labels.tolist() == [0, 0, 1, 1]
 
     def test_a_centre_takes_its_turn_even_if_another_is_nearer(self):
-        labels = fair_assignment(column(0, 1, 2, 3), np.zeros(4, int), column(0, 100))
+        labels = deal(column(0, 1, 2, 3), np.zeros(4, int), column(0, 100))
         assert labels.tolist() == [0, 0, 1, 1]
-        labels = fair_assignment(column(0, 1, 2, 90), np.zeros(4, int), column(0, -1))
+        labels = deal(column(0, 1, 2, 90), np.zeros(4, int), column(0, -1))
         assert labels.tolist() == [0, 1, 0, 1]
 
     def test_the_turn_is_not_reset_between_groups(self):
         X, groups = column(0, 1, 10, 0, 1, 10), np.array([0, 0, 0, 1, 1, 1])
         # In group 0, the turns are of centres 0, 1 and 0. So in group 1, centre 1 has the first turn and the third.
-        assert fair_assignment(X, groups, column(0, 10)).tolist() == [0, 0, 1, 0, 1, 1]
+        assert deal(X, groups, column(0, 10)).tolist() == [0, 0, 1, 0, 1, 1]
 
     def test_ties_are_broken_by_input_order(self):
-        assert fair_assignment(column(5, 5, 5, 5, 5), np.zeros(5, int), column(5, 5)).tolist() == [0, 1, 0, 1, 0]
-        assert fair_assignment(column(1, -1, 1, -1), np.zeros(4, int), column(0, 0)).tolist() == [0, 1, 0, 1]
+        assert deal(column(5, 5, 5, 5, 5), np.zeros(5, int), column(5, 5)).tolist() == [0, 1, 0, 1, 0]
+        assert deal(column(1, -1, 1, -1), np.zeros(4, int), column(0, 0)).tolist() == [0, 1, 0, 1]
 
     def test_points_beyond_the_quota_go_to_the_nearest_centre(self):
         X = column(0, 1, 2, 3, 4, 100)
         # Each centre has one turn: centre 0 takes the point at 0, and centre 1 the point at 100.
         # The other points are nearest to centre 0.
-        assert fair_assignment(X, np.zeros(6, int), column(0, 100), tau=Fraction(1, 6)).tolist() == [0, 0, 0, 0, 0, 1]
+        assert deal(X, np.zeros(6, int), column(0, 100), tau=Fraction(1, 6)).tolist() == [0, 0, 0, 0, 0, 1]
 
     def test_points_beyond_the_quota_go_to_the_lower_of_equally_near_centres(self):
-        assert fair_assignment(column(0, 2, -2), np.zeros(3, int), column(1, -1), tau=0).tolist() == [0, 0, 1]
+        assert deal(column(0, 2, -2), np.zeros(3, int), column(1, -1), tau=0).tolist() == [0, 0, 1]
 
     def test_with_a_quota_the_turn_is_not_reset_between_groups_either(self):
         X, groups = column(0, 0, 0, 1, 2, 1), np.array([0, 0, 0, 1, 1, 1])
         # In group 0, centre 0 has the last turn. In group 1, both centres have one turn, and centre 1 has the first.
         # The last point of group 1 goes to centre 0.
-        labels = fair_assignment(X, groups, column(1, 1), tau=[Fraction(1, 2), Fraction(1, 3)])
+        labels = deal(X, groups, column(1, 1), tau=[Fraction(1, 2), Fraction(1, 3)])
         assert labels.tolist() == [0, 1, 0, 1, 0, 0]
 
     def test_a_group_may_have_fewer_points_than_there_are_centres(self):
         X, groups = column(0, 1, 2, 0, 1, 2, 3), np.array([0, 0, 1, 1, 1, 1, 1])
         # Group 0 has points for centres 0 and 1 only, so group 1 begins with centre 2.
-        assert fair_assignment(X, groups, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
+        assert deal(X, groups, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
 
     def test_small_distances_are_distinguished(self):
-        assert fair_assignment(column(2e-9, 1e-9), np.zeros(2, int), column(0, 5)).tolist() == [1, 0]
+        assert deal(column(2e-9, 1e-9), np.zeros(2, int), column(0, 5)).tolist() == [1, 0]
 
     def test_a_table_that_does_not_fit_its_groups_is_refused(self):
         with pytest.raises(ClusterletsError, match="^FRAC needs"):
-            fair_assignment(column(3, 4), np.zeros(3, int), column(4))
+            deal(column(3, 4), np.zeros(3, int), column(4))
 
     def test_a_table_may_have_fewer_points_than_there_are_centres(self):
-        assert fair_assignment(column(3, 4), np.zeros(2, int), column(4, 4, 4)).tolist() == [1, 0]
+        assert deal(column(3, 4), np.zeros(2, int), column(4, 4, 4)).tolist() == [1, 0]
 
 
 class TestTau:
     def test_a_float_is_read_as_the_fraction_it_approximates(self):
         assert floor((1 / 49) * 49) == 0  # in floats, the product is below 1
-        labels = fair_assignment(np.zeros((49, 1)), np.zeros(49, int), column(*[0.0] * 40), tau=1 / 49)
+        labels = deal(np.zeros((49, 1)), np.zeros(49, int), column(*[0.0] * 40), tau=1 / 49)
         assert np.bincount(labels, minlength=40).min() == 1
 
     @pytest.mark.parametrize("n_clusters", range(1, 60))
     def test_a_tau_of_one_over_k_deals_out_all_points(self, n_clusters):
         X = np.arange(2 * n_clusters + 1.0)[:, None]
         groups, centres = np.zeros(len(X), int), X[:n_clusters]
-        expected = fair_assignment(X, groups, centres)
-        assert (fair_assignment(X, groups, centres, tau=1 / n_clusters) == expected).all()
-        assert (fair_assignment(X, groups, centres, tau=Fraction(1, n_clusters)) == expected).all()
+        expected = deal(X, groups, centres)
+        assert (deal(X, groups, centres, tau=1 / n_clusters) == expected).all()
+        assert (deal(X, groups, centres, tau=Fraction(1, n_clusters)) == expected).all()
 
     def test_fractions_survive_the_rounding_of_floats(self):
         rng = np.random.default_rng(0)
@@ -140,7 +140,7 @@ class TestTau:
     )
     def test_unusable_taus_are_refused(self, tau):
         with pytest.raises(ClusterletsError, match="tau"):
-            fair_assignment(np.zeros((6, 1)), np.array([0, 1] * 3), np.zeros((3, 1)), tau)
+            deal(np.zeros((6, 1)), np.array([0, 1] * 3), np.zeros((3, 1)), tau)
         with pytest.raises(ClusterletsError, match="tau"):
             frac(np.zeros((6, 1)), np.array([0, 1] * 3), 3, np.random.default_rng(0), tau)
 
@@ -187,14 +187,14 @@ def test_labels_are_those_of_the_simulation(seed):
         (common_tau, [common_tau] * n_groups),
         (taus_per_group, taus_per_group),
     ):
-        labels = fair_assignment(X, groups, centres, tau)
+        labels = deal(X, groups, centres, tau)
         assert (labels == simulate(X, groups, centres, taus)).all()
         counts = counts_of(labels, groups, n_clusters).T
         assert (counts >= [floor(tau * size) for tau, size in zip(taus, sizes)]).all()
-    counts = counts_of(fair_assignment(X, groups, centres), groups, n_clusters).T
+    counts = counts_of(deal(X, groups, centres), groups, n_clusters).T
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1, "shares differ by more than one point"
-    labels_with_float_taus = fair_assignment(X, groups, centres, [float(tau) for tau in taus_per_group])
-    assert (labels_with_float_taus == fair_assignment(X, groups, centres, taus_per_group)).all()
+    labels_with_float_taus = deal(X, groups, centres, [float(tau) for tau in taus_per_group])
+    assert (labels_with_float_taus == deal(X, groups, centres, taus_per_group)).all()
 
 
 @pytest.mark.parametrize("n_values", [3, 40, None])
@@ -205,7 +205,7 @@ def test_labels_are_those_of_the_simulation_if_centres_refill_their_queues(n_val
     groups = (rng.random(1100) < 0.3).astype(int)
     centres = np.vstack([X[:4], X[:4] + 0.5, X[:1], [[50.0, 50.0]]])
     even_shares = [Fraction(1, 10)] * 2
-    assert (fair_assignment(X, groups, centres) == simulate(X, groups, centres, even_shares)).all()
+    assert (deal(X, groups, centres) == simulate(X, groups, centres, even_shares)).all()
 
 
 @pytest.mark.parametrize("n", [0, 1, 2047, 2048, 2049, 5000])
@@ -223,12 +223,12 @@ def test_memory_layout_and_type_of_the_input_do_not_matter():
     rng = np.random.default_rng(3)
     X = rng.integers(0, 9, size=(60, 3))
     groups = rng.integers(0, 2, size=60)
-    expected = fair_assignment(X.astype(float), groups, X[:5].astype(float))
+    expected = deal(X.astype(float), groups, X[:5].astype(float))
     read_only = X.astype(float)
     read_only.flags.writeable = False
     for variant in (X, X.tolist(), np.asfortranarray(X), read_only, read_only[::-1][::-1]):
         centres = np.asarray(variant)[:5]
-        assert (fair_assignment(variant, groups.astype(np.int8), centres) == expected).all()
+        assert (deal(variant, groups.astype(np.int8), centres) == expected).all()
 
 
 class TestFrac:
@@ -325,12 +325,12 @@ class TestFrac:
             result = cluster(X, groups, 1, np.random.default_rng(0))
             assert not result.labels_fair.any() and not result.labels_nearest.any()
 
-    def test_frac_oe_makes_one_fair_assignment_at_the_centres_of_plain_k_means(self):
+    def test_frac_oe_deals_once_at_the_centres_of_plain_k_means(self):
         X, groups = self.random_table()
         result = frac_oe(X, groups, 3, np.random.default_rng(0))
         labels = frac_module.kmeans_labels(X, 3, np.random.default_rng(0))
         means = np.array([X[labels == index].mean(axis=0) for index in range(3)])
-        assert (result.labels_fair == fair_assignment(X, groups, means)).all()
+        assert (result.labels_fair == deal(X, groups, means)).all()
         fair_means = np.array([X[result.labels_fair == index].mean(axis=0) for index in range(3)])
         assert result.centres == pytest.approx(fair_means)
         assert result.cost == pytest.approx(((X - fair_means[result.labels_fair]) ** 2).sum())
@@ -340,7 +340,7 @@ class TestFrac:
         X, groups = column(0, 1, 2, 10, 11, 12), np.array([0, 1] * 3)
         monkeypatch.setattr(frac_module, "kmeans_labels", lambda X, k, random_state: np.array([0, 0, 0, 1, 1, 1]))
         result = frac_oe(X, groups, 4, np.random.default_rng(0))
-        assert (result.labels_fair == fair_assignment(X, groups, column(1, 11, 1, 11))).all()
+        assert (result.labels_fair == deal(X, groups, column(1, 11, 1, 11))).all()
         assert result.n_iter == 1
 
     def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_if_they_are_too_few(self):

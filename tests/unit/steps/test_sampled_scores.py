@@ -10,8 +10,7 @@ import pytest
 import tiny_grid
 
 from clusterlets.__main__ import main
-from clusterlets.algorithms import geometry
-from clusterlets.algorithms.row_samples import EXACT_LIMIT
+from clusterlets.algorithms import geometry, row_samples
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_runs
 from clusterlets.steps.report import write_report
@@ -29,7 +28,7 @@ GRID = {
 
 
 def test_sums_are_exact_up_to_100_000_rows():
-    assert EXACT_LIMIT == geometry.EXACT_LIMIT == 100_000
+    assert row_samples.EXACT_LIMIT == 100_000
 
 
 @pytest.fixture
@@ -54,9 +53,9 @@ def run_in(tmp_path, monkeypatch):
 
 
 def test_a_table_above_the_limit_is_scored_on_samples_and_the_report_says_so(run_in, tmp_path, monkeypatch):
-    monkeypatch.setattr(geometry, "EXACT_LIMIT", ROWS)
+    monkeypatch.setattr(row_samples, "EXACT_LIMIT", ROWS)
     exact = run_in("exact")
-    monkeypatch.setattr(geometry, "EXACT_LIMIT", ROWS - 1)
+    monkeypatch.setattr(row_samples, "EXACT_LIMIT", ROWS - 1)
     monkeypatch.setattr(geometry, "sampled_sums", partial(geometry.sampled_sums, sample_size=20))
     run_in("again")
     sampled = run_in("sampled")
