@@ -11,12 +11,12 @@ IN_FINGERPRINTS = False
 #: The smallest extra of this project that installs each optional library, by import name.
 EXTRAS = {
     "pandas": "tables",
-    "pyarrow": "tables",
+    "jinja2": "tables",
+    "pyarrow": "data",
     "yaml": "data",
     "pooch": "data",
     "requests": "data",
     "matplotlib": "plots",
-    "jinja2": "tune",
     "jsonschema": "workflow",
     "pygments": "workflow",
     "scikit_posthocs": "workflow",

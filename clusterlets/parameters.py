@@ -1,8 +1,8 @@
 """The parameters of methods. The class of a method declares which values each parameter may have, and what it means.
 
 Everything else is derived from these declarations: the checks of configurations, commands and estimators, the options of
-``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md. Only the default of a parameter comes from
-elsewhere, the signature of ``fit``.
+``clusterlets cluster`` and the tables of docs/methods.md. Only the default of a parameter comes from elsewhere, the signature
+of ``fit``.
 """
 
 from collections.abc import Callable, Sequence
@@ -115,7 +115,7 @@ class Parameter:
     also : sequence
         Allowed values outside the range or the choices, such as ``"auto"`` or None.
     trades_fairness : bool
-        Whether its values trade fairness for cost. ``tune`` tries the grid of such a parameter.
+        Whether its values trade fairness for cost. ``tune`` compares with up to three values of its grid.
     bound : Bound or None
         What the parameter guarantees for every cluster, if anything.
     default : object

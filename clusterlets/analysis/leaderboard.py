@@ -28,8 +28,6 @@ LIMITS = (0.01, 0.02, 0.05, 0.1)
 TOLERANCE = 1e-13
 #: The number of bootstrap draws of tables, and the share of the draws that an interval holds.
 DRAWS, COVERAGE = 2000, 0.95
-#: `tune` tries at most this many configurations of a method; those of a larger grid are evenly spaced.
-MAX_TRIED = 3
 
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
 #: The kinds of outputs. Only methods are ranked; controls and second outputs are shown next to them. A second output of a
@@ -117,13 +115,6 @@ def is_choosing_seed(seeds: pd.Series) -> pd.Series:
     """Which seeds are in the first half, the choosing one. If the number of seeds is odd, the scoring half is larger."""
     values = np.sort(seeds.unique())
     return seeds.isin(values[: len(values) // 2])
-
-
-def spread_positions(size: int) -> list[int]:
-    """At most :data:`MAX_TRIED` positions out of ``size``: the first, the last, and evenly spaced ones in between."""
-    if size <= MAX_TRIED:
-        return list(range(size))
-    return [number * (size - 1) // (MAX_TRIED - 1) for number in range(MAX_TRIED)]
 
 
 def is_on_front(scores: pd.DataFrame) -> pd.Series:

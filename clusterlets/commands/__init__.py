@@ -7,7 +7,7 @@ import clusterlets.installation  # noqa: F401  # raises if another package was i
 #: The line that ``clusterlets --help`` shows for each command.
 PURPOSES = {
     "cluster": "cluster your own table fairly",
-    "tune": "find the cheapest clustering of your own table within a limit",
+    "tune": "find out what each limit costs on your own table, for each number of clusters",
     "assign": "assign new rows to the clusters of a saved clustering",
     "export": "write the clusters of any run of the grid, row by row",
     "rank": "place a method of your own in the leaderboard",

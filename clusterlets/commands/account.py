@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 #: If the price of fairness is above this, the summary suggests trying other methods.
 HIGH_PRICE = 2.0
 _MAX_CLUSTERS = 20  # lines about clusters in the listing, and in the part on what stands out
-_MAX_GROUPS = 6  # groups with a column in the listing, and groups that a warning names per cluster
-_MAX_INCOMPLETE = 5  # clusters lacking a group, in the warning that names them
+_MAX_GROUPS = 6  # groups with a column in the listing
 
 
 @dataclass(frozen=True)
@@ -95,20 +94,13 @@ def worst_cluster(report: "FairnessReport") -> str:
 def warnings(report: "FairnessReport") -> list[str]:
     """Warnings about clusters that lack a group, and about a price of fairness above :data:`HIGH_PRICE`, each with advice."""
     messages = []
-    composition, price = report.composition, report["price_of_fairness"]
-    incomplete = []
-    for cluster, counts in zip(composition.clusters, composition.counts, strict=True):
-        absent_groups = [name for name, count in zip(composition.names, counts, strict=True) if not count]
-        if absent_groups:
-            incomplete.append(f"cluster {cluster} has no {', '.join(first_of(absent_groups, _MAX_GROUPS))}")
-    if incomplete:
-        summary = counted(len(incomplete), "cluster lacks a group", "clusters lack a group")
-        clusters = "; ".join(first_of(incomplete, _MAX_INCOMPLETE))
-        messages.append(f"{summary}: {clusters}. Ask for fewer clusters or another method")
+    lacking, price = report.composition.lacking_groups(), report["price_of_fairness"]
+    if lacking:
+        messages.append(f"{lacking}. Ask for fewer clusters or another method")
     if price > HIGH_PRICE:
         messages.append(
             f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "
-            "`clusterlets tune` shows what other methods cost"
+            "`clusterlets tune` shows what other limits cost"
         )
     return messages
 

@@ -14,7 +14,7 @@ from clusterlets.text import counted
 
 _EPILOG = """
 examples:
-  clusterlets cluster people.csv --sensitive sex --method fair-limit -k 5 --save people.json
+  clusterlets cluster people.csv --sensitive sex -k 5 --save people.json
   clusterlets assign people.json new.csv -o labels.csv
   clusterlets assign people.json new.csv -o labels.csv --save people.json
       the file then counts these rows too

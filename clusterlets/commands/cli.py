@@ -76,7 +76,7 @@ def json_mapping(text: str) -> dict[str, Any]:
         raise ClusterletsError(f'{text} is not a JSON object such as {{"sex": 0.02}}: {error}.') from None
 
 
-def add_output_files(parser: argparse.ArgumentParser, **help_texts: str) -> None:
+def add_output_files(parser: argparse._ActionsContainer, **help_texts: str) -> None:
     """Add options that name output files, such as ``--plot``, with their help texts. ``-o`` is short for ``--output``."""
     for name, text in help_texts.items():
         short = ["-o"] if name == "output" else []

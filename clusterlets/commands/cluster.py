@@ -20,11 +20,9 @@ from clusterlets.commands.own_table import OwnTable
 from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import moments
 from clusterlets.errors import ClusterletsError
-from clusterlets.extras import optional
 from clusterlets.grid.cells import format_nested, parse_parameters, parse_value
 from clusterlets.methods import Method
-from clusterlets.methods.check import parameters_of
-from clusterlets.methods.registry import by_parameter, meaning
+from clusterlets.methods.check import check_parameters
 from clusterlets.methods.users_file import is_from_file
 from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
@@ -32,27 +30,24 @@ from clusterlets.storage import write_bytes
 from clusterlets.text import counted, first_of
 
 _MAX_NOTED_GROUPS = 5  # how many groups with too few distinct rows are named
-_DEFAULT_K = 10
+_DEFAULT_METHOD = "fair-limit"
+_USAGE = "clusterlets cluster TABLE --sensitive COLUMN [options]"
 
 _EPILOG = """
 examples:
-  clusterlets cluster people.csv --sensitive sex -o labels.csv
-      ten clusterlets of each sex, joined by the greedy balance matcher
-  clusterlets cluster people.csv --sensitive sex --clusters 5 --report people.html
-      five clusters, or as close to five as the matcher gets, and a page about them
-  clusterlets cluster people.csv --sensitive sex --sensitive race --matcher D -k 20 --hops 1 --scaling standard
-      groups are the combinations of sex and race; clusters may overlap
-  clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
+  clusterlets cluster people.csv --sensitive sex -k 5 -o labels.csv
+      five clusters, in each of which the shares of women and men are within .02 of the table's
+  clusterlets cluster people.csv --sensitive sex --max-deviation 0.05 --scaling standard --report people.html
+  clusterlets cluster people.csv --sensitive sex --sensitive race --features age,income --plot people.png
+      fair-limit limits the shares of each column; other methods those of their combinations
   clusterlets cluster people.csv --sensitive sex --method FRAC -k 5 --tau 0.1
       five clusters, each with at least a tenth of the women and a tenth of the men
-  clusterlets cluster people.csv --sensitive sex --method fair-limit -k 5 --parameters max_deviation=0.02,n_init=2
-      --parameters sets any parameters, including those of a method of your own (--method mine.py, docs/extending.md)
+  clusterlets cluster people.csv --sensitive sex --method D --clusterlets 20 --hops 1
+      the paper's matcher D on 20 clusterlets of each sex; clusters may overlap
 
-matchers (--matcher):
-{matchers}
-
-methods (--method; docs/methods.md says what each of them guarantees):
-{methods}
+methods: {methods}
+matchers of the paper: {matchers}
+docs/methods.md says what each of them guarantees. --method NAME --help lists the parameters of one.
 
 The file that -o names has the columns row and cluster. Both are counted from 0, and row 0 is the first below the header. If
 clusters overlap, a row that is in several clusters has several lines.
@@ -61,18 +56,12 @@ clusters overlap, a row that is in several clusters has several lines.
 
 def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
-    options = _parser().parse_args(arguments)
-    options.method_class = _requested_method(options)
-    # A matcher in a file of the user's runs like any other method: its fit extracts the clusterlets.
-    options.is_matcher = options.method_class.is_matcher and not is_from_file(options.method_class)
-    options.method_parameters = _requested_parameters(options)
-    options.k = _requested_k(options)
-    _refuse_ignored_options(options)
-    _refuse_late_failures(options)
+    options = parse(arguments)
     data = own_table.read(options, options.method_class.min_groups)
-    if options.k > len(data.X):
-        option = "-k" if options.clusters is None else "--clusters"
-        raise ClusterletsError(f"{option} {options.k} is more than the {len(data.X)} rows of the table; ask for fewer.")
+    number = options.clusterlets or options.k
+    if number > len(data.X):
+        option = "--clusterlets" if options.clusterlets else "-k"
+        raise ClusterletsError(f"{option} {number} is more than the {len(data.X)} rows of the table; ask for fewer.")
     clustering, summary = _fit(options, data)
     print(summary, file=cli.stream_for_people(options.output))
     _write_files(options, data, clustering, summary, shlex.join(["clusterlets", "cluster", *arguments]))
@@ -90,7 +79,7 @@ def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Summary]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports missing clusters anyway
             clustering = _estimator(options).fit(data.X, sensitive_features=data.sensitive)
-        return clustering, _summarize(options, data, clustering)
+        return clustering, summarize(options, data, clustering)
 
 
 def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summary: Summary, command: str) -> None:
@@ -114,12 +103,12 @@ def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summar
             saving.write(draw(data.X, clustering.labels_, summary.report.composition), options.plot)
         print(f"picture: {options.plot}", file=stream)
     if options.report:
-        with cli.writing(options.report):
-            write_bytes(options.report, _page(options, command, summary, data, clustering).encode())
+        write_page(options, command, summary, data, clustering)
         print(f"report: {options.report}", file=stream)
 
 
-def _page(options: argparse.Namespace, command: str, summary: Summary, data: OwnTable, clustering) -> str:
+def write_page(options: argparse.Namespace, command: str, summary: Summary, data: OwnTable, clustering, path=None) -> None:
+    """Write the page. ``path`` is the recommendation of ``tune`` and its picture, a PNG, if the clustering comes from there."""
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
@@ -137,7 +126,7 @@ def _page(options: argparse.Namespace, command: str, summary: Summary, data: Own
         )
         for index, cluster in enumerate(composition.clusters[: clustering_page.MAX_PROFILES])
     ]
-    return clustering_page.render(
+    page = clustering_page.render(
         table=summary.table,
         features=summary.features,
         notes=summary.notes,
@@ -149,62 +138,94 @@ def _page(options: argparse.Namespace, command: str, summary: Summary, data: Own
         profiles=profiles,
         scores=summary.scores,
         command=command,
-        picture=as_bytes(draw(data.X, clustering.labels_, composition), ".png"),
+        picture=as_bytes(draw(data.X, clustering.labels_, composition, stacked=True), ".png"),
+        path=path,
     )
+    with cli.writing(options.report):
+        write_bytes(options.report, page.encode())
 
 
-def _parser() -> argparse.ArgumentParser:
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The options, with the class of the method and the values of its parameters. Raises ClusterletsError if one is wrong."""
+    method_parser = cli.parser("cluster", None, usage=_USAGE, add_help=False, allow_abbrev=False)
+    method_parser.add_argument("--method", default=_DEFAULT_METHOD)
+    # The method comes first, because its parameters are options.
+    method = _method(method_parser.parse_known_args([word for word in arguments if word != "--"])[0].method)
+    parser = _parser(method)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        own = f"; the parameters of {method.name}: {', '.join(map(flag, method.parameters))}" if method.parameters else ""
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{own}")
+    options.method_class = method
+    # A matcher in a file of the user's runs like any other method: its fit extracts the clusterlets.
+    options.is_matcher = method.is_matcher and not is_from_file(method)
+    options.method_parameters = _requested_parameters(options)
+    _refuse_late_failures(options)
+    return options
+
+
+def _method(name: str) -> type[Method]:
+    if name.endswith(".py"):
+        return methods.from_file(name)
+    names_by_lower_case = {name.lower(): name for name in methods.names()}
+    return methods.get(names_by_lower_case.get(name.lower(), name))
+
+
+def _parser(method: type[Method]) -> argparse.ArgumentParser:
     matchers = methods.matchers()
-    other_methods = [name for name in methods.names() if name not in matchers]
+    lists = {"methods": [name for name in methods.names() if name not in matchers], "matchers": matchers}
     parser = cli.parser(
         "cluster",
         "Cluster the rows of a table fairly: each group makes up about the same share of every cluster as of the table. The "
         "groups are the values of the sensitive column.",
-        _EPILOG.format(matchers=_method_list(matchers), methods=_method_list(other_methods)),
-        usage="clusterlets cluster TABLE --sensitive COLUMN [options]",
+        _EPILOG.format(**{name: textwrap.fill(", ".join(names), 110) for name, names in lists.items()}),
+        usage=_USAGE,
+        allow_abbrev=False,
     )
     own_table.add_options(parser)
-    parser.add_argument(
-        "--method",
-        default="clusterlets",
-        help="clusterlets, joined by a matcher; one of the methods below; or a Python file with a method of your own (default: "
-        "clusterlets)",
-    )
-    parser.add_argument(
-        "-k",
+    clusters = parser.add_argument_group("clusters")
+    clusters.add_argument(
+        *("-k", "--clusters"),
+        dest="k",
         type=cli.whole_number(1),
-        help="number of clusterlets per group, or of clusters for other methods (default: 10, without --clusters)",
-    )
-    parser.add_argument(
-        "--clusters",
-        type=cli.whole_number(1),
+        default=5,
         metavar="N",
-        help="number of clusters, in place of -k; a matcher uses the -k and --hops that come closest",
+        help="number of clusters (default: 5)",
     )
-    parser.add_argument("--matcher", help=f"{', '.join(matchers)}, see below (default: G-B)")
-    parser.add_argument(
+    clusters.add_argument(
+        "--method",
+        default=_DEFAULT_METHOD,
+        help="one of the methods below, or a Python file with a method of your own (default: fair-limit)",
+    )
+    if method.is_matcher and not is_from_file(method):
+        clusters.add_argument(
+            "--clusterlets",
+            type=cli.whole_number(2),
+            metavar="N",
+            help="number of clusterlets of each group, instead of -k; the matcher then decides how many clusters they form",
+        )
+    else:
+        parser.set_defaults(clusterlets=None)
+    clusters.add_argument(
         "--seed", type=cli.whole_number(0, 2**32 - 1), default=0, help="the same seed gives the same clusters (default: 0)"
     )
+    limits, output = parser.add_argument_group("limits"), parser.add_argument_group("output")
+    parameters = parser.add_argument_group(f"other parameters of {method.name} (docs/methods.md lists the allowed values)")
     cli.add_output_files(
-        parser,
+        output,
         output="CSV file for the clusters of the rows; - is standard output",
         plot="picture (.png, .pdf, .svg) of the clusters' composition and a projection of the rows",
         report="page (.html) with the clusters, scores and picture",
         save="JSON file for the clustering, to which `clusterlets assign` adds new rows",
     )
-    group = parser.add_argument_group("parameters of the methods", "docs/methods.md lists the allowed values")
-    for name, owners in _parameters().items():
-        description = meaning(name, owners).replace("%", "%%")
-        group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=description)
-    group.add_argument(
+    if not is_from_file(method):  # an option of this command could have the same name as a parameter of a user's method
+        for name, parameter in method.parameters.items():
+            group = limits if parameter.bound else parameters
+            group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=parameter.meaning.replace("%", "%%"))
+    parameters.add_argument(
         "--parameters", action="append", metavar="A=1,B=2", help="parameters of any method, including your own; may be repeated"
     )
     return parser
-
-
-def _parameters() -> dict[str, list[type[Method]]]:
-    """The parameters with their own option, each with the methods that accept it."""
-    return by_parameter(map(methods.get, methods.names()))
 
 
 def flag(parameter: str) -> str:
@@ -212,72 +233,27 @@ def flag(parameter: str) -> str:
     return f"--{parameter.replace('_', '-')}"
 
 
-def _method_list(names: Iterable[str]) -> str:
-    lines = [f"  {name:<14}{methods.get(name).summary()}" for name in names]
-    return "\n".join(textwrap.fill(line, 118, subsequent_indent=" " * 16) for line in lines)
-
-
-def _requested_method(options: argparse.Namespace) -> type[Method]:
-    """The class of the requested method. Either --method or --matcher may name a matcher."""
-    if options.method.endswith(".py"):
-        return methods.from_file(options.method)
-    if options.method == "clusterlets":
-        method = methods.get(options.matcher or "G-B")
-        if not method.is_matcher:
-            raise ClusterletsError(
-                f"{options.matcher} is not a matcher. The matchers are {', '.join(methods.matchers())}; --method accepts other "
-                "methods."
-            )
-        return method
-    names_by_lower_case = {name.lower(): name for name in methods.names()}
-    method = methods.get(names_by_lower_case.get(options.method.lower(), options.method))
-    if method.is_matcher and options.matcher not in (None, method.name):
-        raise ClusterletsError(f"--method {method.name} and --matcher {options.matcher} name two matchers; leave one out.")
-    return method
-
-
 def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     """The parameters that are set by options such as --tau or by --parameters, with their values."""
+    method = options.method_class
     values: dict[str, Any] = dict(parse_parameters(",".join(options.parameters or [])))
     for name in values:
         if not name.isidentifier():
             raise ClusterletsError(f"--parameters: {name!r} cannot be the name of a parameter; write A=1,B=2.")
-    for name in _parameters():
+    check_parameters(method, values, "--parameters")
+    for name in [] if is_from_file(method) else method.parameters:
         text = getattr(options, name)
         if text is not None and name in values:
             raise ClusterletsError(f"{flag(name)} and --parameters both set {name}; leave one out.")
         if text is not None:
             values[name] = cli.json_mapping(text) if text.startswith("{") else parse_value(text)
+    if options.is_matcher and not options.clusterlets and "hops" in values:
+        raise ClusterletsError("--hops needs --clusterlets: with -k alone, the search chooses the hops.")
     return values
-
-
-def _requested_k(options: argparse.Namespace) -> int:
-    if options.clusters is not None and options.k is not None:
-        raise ClusterletsError("-k and --clusters cannot be combined; leave one out.")
-    return options.k or options.clusters or _DEFAULT_K
-
-
-def _refuse_ignored_options(options: argparse.Namespace) -> None:
-    unused_options = ["--matcher"] if options.matcher and not options.is_matcher else []
-    accepted_names = parameters_of(options.method_class)  # None: any
-    unused_options += [
-        flag(name) for name in options.method_parameters if accepted_names is not None and name not in accepted_names
-    ]
-    if unused_options:
-        hint = f" (its parameters: {', '.join(accepted_names)})" if accepted_names else ""
-        verb, pronoun = ("has", "it") if len(unused_options) == 1 else ("have", "them")
-        raise ClusterletsError(
-            f"{' and '.join(unused_options)} {verb} no effect with {_method_option(options)}{hint}; leave {pronoun} out, or "
-            "use another method."
-        )
-    if options.clusters is not None and options.is_matcher and "hops" in options.method_parameters:
-        raise ClusterletsError("--hops has no effect with --clusters, which chooses the hops; leave one out.")
 
 
 def _refuse_late_failures(options: argparse.Namespace) -> None:
     """Raise now the errors that would otherwise come only in the fit or after it."""
-    if options.is_matcher and options.k < 2 and options.clusters is None:
-        raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; use 2 or more.")
     problems = options.method_class().faults(options.k, **options.method_parameters)
     if problems:
         raise ClusterletsError(f"{options.method_class.name} does not accept these parameters: {'; '.join(problems)}.")
@@ -290,18 +266,13 @@ def _refuse_late_failures(options: argparse.Namespace) -> None:
     can_assign = options.method_class.assignment_limits is not Method.assignment_limits
     if options.save and (options.is_matcher or not can_assign or options.method.endswith(".py")):
         raise ClusterletsError(
-            f"--save cannot be used with {_method_option(options)}, which guarantees nothing for new rows; use fair-limit, for "
+            f"--save cannot be used with --method {options.method}, which guarantees nothing for new rows; use fair-limit, for "
             "example."
         )
-    with optional("tune" if options.report else "plots"):  # the extra "tune" contains what pages need
-        if options.plot or options.report:
-            importlib.import_module("matplotlib")
-        if options.report:
-            importlib.import_module("clusterlets.report.clustering_page")
-
-
-def _method_option(options: argparse.Namespace) -> str:
-    return f"--matcher {options.method_class.name}" if options.is_matcher else f"--method {options.method}"
+    if options.plot or options.report:
+        importlib.import_module("matplotlib")
+    if options.report:
+        importlib.import_module("clusterlets.report.clustering_page")
 
 
 def _estimator(options: argparse.Namespace):
@@ -310,7 +281,7 @@ def _estimator(options: argparse.Namespace):
     if not options.is_matcher:
         method = options.method if options.method.endswith(".py") else options.method_class.name
         return MethodClustering(method, options.k, parameters=options.method_parameters, random_state=options.seed)
-    size = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
+    size = {"n_clusterlets": options.clusterlets} if options.clusterlets else {"n_clusters": options.k}
     return ClusterletClustering(
         **size, matcher=options.method_class.name, random_state=options.seed, **options.method_parameters
     )
@@ -331,18 +302,19 @@ def _notes_on_unmet_requests(options: argparse.Namespace, group_names: Iterable[
     if n_other_groups > 0:
         subject = counted(n_other_groups, "other group has", "other groups have")
         notes[_MAX_NOTED_GROUPS:] = [f"{subject} too few distinct rows"]
-    if options.clusters not in (None, clustering.n_clusters_):
-        notes.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
+    if not options.clusterlets and clustering.n_clusters_ != options.k:
+        notes.append(f"asked for {counted(options.k, 'cluster')}: no configuration comes closer than this one")
     return notes
 
 
-def _summarize(options: argparse.Namespace, data: OwnTable, clustering) -> Summary:
+def summarize(options: argparse.Namespace, data: OwnTable, clustering, reference_cost: float | None = None) -> Summary:
+    """What the command prints about a fitted estimator. ``reference_cost`` is that of plain k-means, if it is known."""
     from clusterlets.estimators import fairness_report
     from clusterlets.estimators.profiles import Profiles
 
     table = data.table
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # keeps the table's order of groups
-    report = fairness_report(data.X, clustering.memberships_, groups, random_state=options.seed)
+    report = fairness_report(data.X, clustering.memberships_, groups, random_state=options.seed, reference_cost=reference_cost)
     group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
     return Summary(
         table=f"{options.table.name}: {len(data.X):,} rows, {counted(data.X.shape[1], 'feature')}; "
@@ -404,7 +376,7 @@ def _describe_method(options: argparse.Namespace, clustering) -> str:
     name = options.method_class.name
     if not options.is_matcher:
         return ", ".join(filter(None, (name, f"k = {options.k}", format_nested(options.method_parameters))))
-    fitted_attributes = {"hops": "hops_"}  # --clusters may have chosen other hops than the parameter
+    fitted_attributes = {"hops": "hops_"}  # -k may have chosen other hops than the parameter
     settings = [
         f"{parameter} = {getattr(clustering, fitted_attributes.get(parameter, parameter))}"
         for parameter in options.method_class.grid()

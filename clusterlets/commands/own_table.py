@@ -35,24 +35,25 @@ class OwnTable:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the argument for the table, and the options that say how to read it."""
-    parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
-    parser.add_argument(
+    table = parser.add_argument_group("table")
+    table.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
+    table.add_argument(
         "--sensitive",
         action="append",
         type=cli.utf8_name,
         required=True,
         metavar="COLUMN",
-        help="column whose values are the groups; may be repeated: then combinations of values are the groups, but fair-limit "
-        "and tune limit each column separately",
+        help="column whose values are the groups; may be repeated: fair-limit limits each column separately, and for other "
+        "methods the combinations of values are the groups",
     )
-    parser.add_argument(
+    table.add_argument(
         "--features",
         type=cli.utf8_name,
         metavar="A,B,...",
         help="columns to cluster by (default: all numeric ones except sensitive columns, identifiers and postcodes)",
     )
-    add_reading_options(parser)
-    parser.add_argument(
+    add_reading_options(table)
+    table.add_argument(
         "--scaling",
         choices=("none", "standard"),
         default="none",
@@ -60,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_reading_options(parser: argparse.ArgumentParser) -> None:
+def add_reading_options(parser: argparse._ActionsContainer) -> None:
     """Add the options that ``assign`` needs too."""
     parser.add_argument("--id", type=cli.utf8_name, metavar="COLUMN", help="column that identifies the rows; never a feature")
     parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")

@@ -15,17 +15,24 @@ _MAX_FEATURES = 6  # features in the profile of a cluster
 _MAX_NAME_LENGTH = 18  # characters of a name, so that six names fit side by side in the legend
 
 
-def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
-    """Draw the composition of the clusters next to a projection of the clustered features (n, d) with their labels (n,)."""
+def draw(X: np.ndarray, labels: np.ndarray, composition: Composition, stacked: bool = False) -> Figure:
+    """Draw the composition of the clusters next to a projection of the clustered features (n, d) with their labels (n,).
+
+    If ``stacked``, the projection is below, so that both can be read on a narrow screen.
+    """
     height = float(np.clip(1.2 + 0.2 * len(composition.counts), 4.8, 11))
-    figure = Figure(figsize=(12.5, height), layout="constrained")
-    bars, points = figure.subplots(1, 2, width_ratios=(1, 1.15))
+    figure = Figure(figsize=(6.5, height + 5.6) if stacked else (12.5, height), layout="constrained")
+    if stacked:
+        bars, points = figure.subplots(2, 1, height_ratios=(height, 5.6))
+    else:
+        bars, points = figure.subplots(1, 2, width_ratios=(1, 1.15))
     draw_composition(bars, composition)
     draw_projection(points, X, labels)
     if len(composition.names) <= MAX_GROUPS_IN_LEGEND:
         # Names are passed on as an argument, because Matplotlib skips labels with a leading underscore.
         names = [cut(name, _MAX_NAME_LENGTH) for name in composition.names]
-        figure.legend(bars.containers, names, loc="outside upper left", ncols=min(len(names), 6), frameon=False)
+        columns = min(len(names), 3 if stacked else 6)
+        figure.legend(bars.containers, names, loc="outside upper left", ncols=columns, frameon=False)
     return figure
 
 

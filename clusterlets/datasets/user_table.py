@@ -55,7 +55,7 @@ def check_file(path: Path) -> None:
     if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
         raise ClusterletsError(
             f"{path} needs the package pyarrow, which is not installed. Install it with "
-            "`python -m pip install '.[tables]'` in a checkout of the project, or save the table as CSV."
+            "`python -m pip install '.[data]'` in a checkout of the project, or save the table as CSV."
         )
 
 

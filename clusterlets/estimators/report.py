@@ -25,9 +25,12 @@ from clusterlets.metrics.pieces import Pieces
 from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
+from clusterlets.text import counted, first_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_MAX_NAMED_GROUPS, _MAX_NAMED_CLUSTERS = 6, 5  # in a sentence on clusters that lack groups
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,18 @@ class Composition:
     def names(self) -> list[str]:
         """The names of the groups. Values of several columns are joined by " + "."""
         return [" + ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in self.groups]
+
+    def lacking_groups(self) -> str:
+        """How many clusters lack a group, and which ones; "" if none does."""
+        incomplete = [
+            f"cluster {cluster} has no {', '.join(first_of(names, _MAX_NAMED_GROUPS))}"
+            for cluster, counts in zip(self.clusters, self.counts, strict=True)
+            if (names := [name for name, count in zip(self.names, counts, strict=True) if not count])
+        ]
+        if not incomplete:
+            return ""
+        clusters = "; ".join(first_of(incomplete, _MAX_NAMED_CLUSTERS))
+        return f"{counted(len(incomplete), 'cluster lacks a group', 'clusters lack a group')}: {clusters}"
 
 
 class FairnessReport(dict[str, Any]):

@@ -52,11 +52,3 @@ def by_parameter(methods: Iterable[type[Method]]) -> dict[str, list[type[Method]
         for name in method.parameters:
             methods_by_parameter.setdefault(name, []).append(method)
     return methods_by_parameter
-
-
-def meaning(name: str, methods: Iterable[type[Method]]) -> str:
-    """What a parameter means in each of several methods that have it: ``B, D: Sweeps through the groups.``"""
-    meanings: dict[str, list[str]] = {}
-    for method in methods:
-        meanings.setdefault(method.parameters[name].meaning, []).append(method.name)
-    return " ".join(f"{', '.join(names)}: {text}" for text, names in meanings.items())

@@ -36,6 +36,7 @@ def render(
     scores: Sequence[str],
     command: str,
     picture: bytes,
+    path: tuple[str, bytes] | None = None,
 ) -> str:
     """The page as HTML.
 
@@ -59,6 +60,8 @@ def render(
         The command that repeats the run.
     picture : bytes
         A PNG of the clusters' composition and rows.
+    path : tuple of str and bytes, optional
+        The recommendation of ``tune``, and a PNG of the prices of its path.
     """
     return render_template(
         "clustering.html",
@@ -72,6 +75,7 @@ def render(
         scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
         command=command,
         picture=embed_png(picture),
+        path=path and (path[0], embed_png(path[1])),
     )
 
 

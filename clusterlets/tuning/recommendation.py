@@ -2,100 +2,96 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from clusterlets.algorithms.plain_costs import number_of_starts
+from clusterlets.estimators.report import Composition
 from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.text import counted
-from clusterlets.tuning.requirement import FAIR_LIMIT
-from clusterlets.tuning.trials import NOT_TRIED, REFERENCE
+from clusterlets.tuning.hints import bend
+from clusterlets.tuning.path import NOT_TRIED, REFERENCE
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
 
-_MAX_BOUND = 1.5  # times the cost of plain k-means; a looser bound says too little to be worth printing
-
 
 def sentences(tuned: "Tuned") -> str:
-    """Which run to use and how good it is, what other limits cost, and which methods gave no result.
+    """What to use and how good it is, a table of prices, hints on the choice, and warnings."""
+    paragraphs = [" ".join(_use(tuned)), _prices(tuned), "\n".join(_hints(tuned)), "\n".join(_warnings(tuned))]
+    return "\n\n".join(filter(None, paragraphs))
 
-    Raises InvalidInput if no run has a price.
-    """
-    best, task = tuned.best(), tuned.task
-    size = f" and at least {task.min_cluster_size} rows in each" if task.min_cluster_size > 1 else ""
-    request = f"{counted(task.n_clusters, 'cluster')} {task.requirement}{size}"
-    starts = number_of_starts(len(task.X))
-    scores = (
-        f"{best['price']:.3f} times the cost of the best plain k-means found ({starts} starts), "
-        f"largest deviation {best['deviation_max']:.3f}, "
-        f"smallest cluster {counted(int(best['smallest']), 'row')}"
-    )
-    name = f"{_name(best)}, seed {best['seed']}"
-    if best["keeps"]:
-        parts = [f"Use {name}: the cheapest known with {request}.", f"{scores[0].upper()}{scores[1:]}."]
-        parts += _cost_sentences(best)
-        kmeans = tuned.runs[(tuned.runs["method"] == REFERENCE) & tuned.runs["keeps"]]
-        if len(kmeans):
-            parts.append(
-                f"Plain k-means, which does not know the groups, keeps the limit too, at {kmeans['price'].min():.3f} times "
-                "that cost: on this table you need no fair method."
-            )
-        other_methods = tuned[tuned["keeps"] & (tuned["method"] != best["method"])]
-        if len(other_methods):
-            parts.append(f"Next method: {_name(other_methods.iloc[0])}, {other_methods.iloc[0]['price']:.3f} times that cost.")
+
+def _use(tuned: "Tuned") -> list[str]:
+    task, best, reference = tuned.task, tuned.best, tuned.reference(tuned.best.n_clusters)
+    clusters = counted(best.n_clusters, "cluster")
+    sizes = np.bincount(tuned.labels)
+    scores = f"largest deviation {best.deviation:.3f}, smallest cluster {counted(int(sizes.min()), 'row')}"
+    price = tuned.price(best)
+    if not np.isnan(price):
+        remark = f" ({BELOW_ONE})" if round(price, 3) < 1 else ""
+        scores = f"{price:.3f} times the cost of plain k-means ({reference.note}){remark}, {scores}"
+    if best.keeps(task, task.asked):
+        parts = [f"Use {best} with {clusters}: {scores}."]
+        if reference.keeps(task, task.asked):
+            parts.append("Plain k-means, which does not know the groups, keeps the limit too: you need no fair method here.")
     else:
-        parts = [f"No run gives {request}.", f"The nearest is {name}: {scores}, {counted(int(best['n_clusters']), 'cluster')}."]
-        infeasible = tuned[(tuned["method"] == FAIR_LIMIT) & tuned["statuses"].str.contains("infeasible")]
-        parts += [f"{_name(row)}: {row['note']}" for row in infeasible.to_dict("records")]
-        parts.append("Allow a larger deviation, fewer clusters or more minutes.")
-    if (tuned.runs["price"].round(3) < 1).any():
-        parts.append(f"A price {BELOW_ONE}.")
-    return "\n".join(filter(None, (" ".join(parts), _comparison(tuned), _without_result(tuned))))
+        asked = format_limit(task.asked.limit)
+        parts = [f"No run keeps {asked}. The nearest is {best} with {clusters}: {scores}."]
+        failed = [run for run in tuned.runs if run.step is task.asked and run.counts is None and run.note]
+        parts += [f"{counted(run.n_clusters, 'cluster')}: {run.note}" for run in failed]
+    if "max_seconds" in best.parameters:
+        parts.append(f"Its search ended after {best.parameters['max_seconds']:g} s; more minutes may lower the cost.")
+    return parts
 
 
-def _cost_sentences(best) -> list[str]:
-    """A sentence on how near the cost is to plain k-means, and to the least cost at the same centres; none above _MAX_BOUND."""
-    if best["price"] > _MAX_BOUND:
-        return []
-    price, gap = round(best["price"], 3), best["assignment_gap"]
-    difference = f"At most {price - 1:.1%} above" if price >= 1 else f"{1 - price:.1%} below"
-    certificate = f"; certificate at these centres: {gap:.2%}" if gap < _MAX_BOUND - 1 else ""
-    return [f"{difference} the best plain k-means found{certificate}."]
+def format_limit(limit: float | str) -> str:
+    """``limit 0.02``, or a text that names another kind of limit."""
+    return limit if isinstance(limit, str) else f"limit {limit:g}"
 
 
-def _comparison(tuned: "Tuned") -> str:
-    """A table of the lowest known prices: within the limits, within multiples of them, and without a limit."""
-    task, runs = tuned.task, tuned.runs
-
-    def table_row(name: str, runs_within: pd.DataFrame, default: tuple[str, str, str]) -> tuple[str, ...]:
-        if runs_within.empty:
-            return name, *default
-        run = runs_within.loc[runs_within["price"].idxmin()]
-        return name, f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)
-
-    table_rows = []
-    for name, multiple in task.requirement.compared_multiples().items():
-        runs_within = runs[[task.keeps(run, multiple) for run in runs.to_dict("records")]]
-        table_rows.append(table_row(name, runs_within, ("none known", "", "")))
-    # Of the runs without a limit, only those cheaper than plain k-means matter.
-    plain = f"{REFERENCE}, the best of {number_of_starts(len(task.X))} starts"
-    table_rows.append(table_row("no limit", runs[runs["price"] < 1], ("1.000", "", plain)))
-    frame = pd.DataFrame(table_rows, columns=["", "price", "deviation", "method"])
-    return f"\n{frame.to_string(index=False)}\n"
+def _prices(tuned: "Tuned") -> str:
+    """A table: the price for each limit (a row) and number of clusters (a column), and the deviation of plain k-means."""
+    ks = tuned.numbers_of_clusters
+    rows = {}
+    for step in tuned.task.path:
+        cheapest = [tuned.cheapest(k, step) for k in ks]
+        rows[format_limit(step.limit)] = ["-" if run is None else f"{tuned.price(run):.3f}" for run in cheapest]
+    deviations = [tuned.reference(k).deviation for k in ks]
+    rows["plain k-means"] = ["-" if np.isnan(deviation) else f"dev {deviation:.2f}" for deviation in deviations]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=[f"k = {k}" for k in ks])
+    return f"Prices (cost over that of plain k-means):\n{table.to_string()}"
 
 
-def _without_result(tuned: "Tuned") -> str:
-    is_untried = tuned["statuses"].str.startswith(NOT_TRIED)
-    failed = tuned[~tuned["statuses"].str.contains("ok") & ~is_untried]
-    parts = []
-    if is_untried.any():
-        reason = "Interrupted before these were tried" if tuned.interrupted else "Time ran out before these were tried"
-        parts.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[is_untried, 'method']))}.")
-    if len(failed):
-        names = ", ".join(dict.fromkeys(failed["method"]))
-        parts.append(f"{counted(len(failed), 'configuration')} without a result (the column note says why): {names}.")
-    return " ".join(parts)
+def _hints(tuned: "Tuned") -> list[str]:
+    lines, task, best = [], tuned.task, tuned.best
+    if len(tuned.silhouettes) > 1:
+        values = ", ".join(f"{k}: {value:.2f}" for k, value in tuned.silhouettes.items())
+        line = f"Hint for k: the silhouette is highest at {max(tuned.silhouettes, key=tuned.silhouettes.__getitem__)} ({values}"
+        runs = {k: tuned.cheapest(k, task.asked) for k in tuned.numbers_of_clusters}
+        costs = {k: run.sse for k, run in runs.items() if run is not None}
+        position = bend(list(costs.values()))
+        lines.append(f"{line})" + (f"; the cost within the limit bends at {list(costs)[position]}." if position else "."))
+    cheapest = [(step.limit, tuned.cheapest(best.n_clusters, step)) for step in task.path]
+    prices = [(limit, tuned.price(run)) for limit, run in cheapest if run is not None]
+    position = bend([price for _, price in prices])
+    if position:
+        limit, price = prices[position]
+        lines.append(f"Hint for the limit: with {best.n_clusters} clusters, the price bends at {limit:g} ({price:.3f}).")
+    return lines
 
 
-def _name(run) -> str:
-    return " with ".join(filter(None, (run["method"], run["parameters"])))
+def _warnings(tuned: "Tuned") -> list[str]:
+    best, lines = tuned.best, []
+    assert best.counts is not None
+    counts = best.counts
+    lacking = Composition(counts.T, np.arange(best.n_clusters), counts.sum(axis=1), list(tuned.task.names)).lacking_groups()
+    if lacking:
+        lines.append(f"Warning: {lacking}. Ask for fewer clusters or a stricter limit.")
+    untried = [run for run in tuned.runs if run.status == NOT_TRIED]
+    if untried:
+        reason = "Interrupted" if tuned.interrupted else "Time ran out"
+        lines.append(f"{reason} before {counted(len(untried), 'fit')} of {len(tuned.runs)} (status {NOT_TRIED}).")
+    without_price = [run for run in tuned.runs if run.method == REFERENCE and run.counts is None and run.status != NOT_TRIED]
+    if without_price:
+        lines.append("Prices are missing where the table has fewer distinct rows than clusters.")
+    return lines

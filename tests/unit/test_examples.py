@@ -44,7 +44,7 @@ def test_the_readmes_example_gives_a_fair_clustering(capsys):
 @pytest.mark.parametrize("page", [README, DOCS / "commands.md"], ids=lambda page: page.stem)
 def test_the_documented_command_keeps_its_limit(page, tmp_path, capsys):
     text = page.read_text(encoding="utf-8")
-    command, *_ = re.findall(r"^    clusterlets (cluster .*--method fair-limit .*)$", text, re.MULTILINE)
+    command, *_ = re.findall(r"^    clusterlets (cluster .*--max-deviation .*)$", text, re.MULTILINE)
     rows = [f"{row % 7},{row * row % 11},{'fm'[row % 3 > 0]}" for row in range(60)]
     (tmp_path / "people.csv").write_text("\n".join(["age,income,sex", *rows]))
     assert command_line.main(command.split()) == 0

@@ -59,7 +59,7 @@ def test_each_optional_library_is_in_its_extra():
     by_extra = {extra: modules_of(requirements) for extra, requirements in PROJECT["optional-dependencies"].items()}
     assert all(module in by_extra[extra] for module, extra in extras.EXTRAS.items())
     assert not set(extras.EXTRAS) & modules_of(PROJECT["dependencies"])
-    user_extras = ("tables", "data", "plots", "tune", "workflow")
+    user_extras = ("tables", "data", "plots", "workflow")
     assert set(extras.EXTRAS) == set().union(*(by_extra[extra] for extra in user_extras))
 
 
@@ -80,7 +80,7 @@ def test_a_missing_library_that_is_in_no_extra_is_an_ordinary_import_error():
 
 @pytest.mark.parametrize(
     ("command", "extra"),
-    [("compare", "workflow"), ("analyse", "workflow"), ("cluster", "tables"), ("tune", "tune"), ("assign", "tables")],
+    [("compare", "workflow"), ("analyse", "workflow"), ("cluster", "tables"), ("tune", "tables"), ("assign", "tables")],
 )
 def test_a_command_without_its_libraries_says_in_one_line_what_to_install(command, extra):
     code = f"""

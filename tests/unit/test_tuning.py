@@ -1,311 +1,259 @@
-"""``tune`` finds the cheapest clustering that keeps a limit, in the given time, and reports the status of every run."""
+"""``tune`` finds out what each limit costs, in the given time, and recommends the cheapest clustering within the limit."""
 
 import re
 import time
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.text import Text
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import scale
 
-from clusterlets import methods
-from clusterlets.algorithms.plain_costs import least_plain_cost
+from clusterlets.algorithms.plain_costs import plain_costs
 from clusterlets.errors import ClusterletsError
-from clusterlets.estimators import fairness_report
-from clusterlets.tuning import trials, tune
-from clusterlets.tuning.requirement import Requirement
-from clusterlets.tuning.trials import Task, candidates
+from clusterlets.estimators import MethodClustering
+from clusterlets.tuning import hints, path, tune
 
 X, DIAGNOSIS = load_breast_cancer(return_X_y=True)
-X = scale(X)[:300, :8]
-DIAGNOSIS = DIAGNOSIS[:300]
-QUICK_METHODS = ["fair-limit", "fair-flow", "FRAC", "scaff-tree", "fair-lp", "G-B", "B"]
-
-
+X, DIAGNOSIS = scale(X)[:300, :8], DIAGNOSIS[:300]
 TWO_COLUMNS = pd.DataFrame({"diagnosis": DIAGNOSIS, "side": np.arange(300) % 3})
+LIMITS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
 
 
-def tune_quickly(sensitive_features=DIAGNOSIS, **settings):
-    """Tune for three clusters, with one seed per configuration and one minute, unless ``settings`` say otherwise."""
-    return tune(X, sensitive_features=sensitive_features, **{"n_clusters": 3, "n_seeds": 1, "minutes": 1, **settings})
+def cost_and_deviation(labels, groups=DIAGNOSIS, rows=X):
+    """Recomputed with pandas: the sum of squared errors, and the largest deviation of a cluster."""
+    frame = pd.DataFrame(rows)
+    shares = pd.crosstab(labels, groups, normalize="index")
+    deviation = abs(shares - pd.Series(groups).value_counts(normalize=True)).max(axis=None)
+    return (frame - frame.groupby(labels).transform("mean")).pow(2).to_numpy().sum(), deviation
 
 
 @pytest.fixture(scope="module")
-def results():
-    return tune_quickly(n_clusters=4, max_deviation=0.05, minutes=2, methods_tried=QUICK_METHODS, n_seeds=3)
+def tuned():
+    return tune(X, sensitive_features=DIAGNOSIS, n_clusters=[4, 3], max_deviation=0.03, other_methods=["FRAC", "B"])
 
 
-def test_the_estimator_repeats_the_recommended_run_and_its_numbers(results):
-    best = results.best()
-    fitted = results.estimator().fit(X, sensitive_features=DIAGNOSIS)
-    report = fairness_report(X, fitted.labels_, DIAGNOSIS, cohesion=False, silhouette=False)
-    for name in ("deviation_max", "smallest", "n_clusters", "kmeans_cost"):
-        assert best[name] == pytest.approx(report[name], abs=1e-6)
-    assert best["price"] == pytest.approx(report["kmeans_cost"] / results.task.plain_cost, abs=1e-6)
-    text = results.recommendation()
-    assert text.startswith(f"Use {best['method']}") and f"{best['price']:.3f} times" in text
-    assert f"seed {best['seed']}:" in text
+def test_the_recommended_clusters_have_the_numbers_of_the_path_and_the_estimator_repeats_them(tuned):
+    labels = tuned.estimator().fit(X, sensitive_features=DIAGNOSIS).labels_
+    assert np.array_equal(labels, tuned.labels)
+    cost, deviation = cost_and_deviation(labels)
+    plain_cost = plain_costs(X, tuned.best.n_clusters).min()
+    rows = tuned.path[(tuned.path["k"] == tuned.best.n_clusters) & tuned.path["keeps"]]
+    assert rows["sse"].min() == pytest.approx(cost, abs=1e-5) and deviation <= 0.03 + 1e-9
+    text = tuned.recommendation()
+    smallest = np.bincount(labels).min()
+    assert text.startswith("Use fair-limit ") and f"{cost / plain_cost:.3f} times the cost of plain k-means" in text
+    assert f"largest deviation {deviation:.3f}, smallest cluster {smallest} rows" in text
+
+
+def test_the_path_has_a_row_for_each_limit_and_number_of_clusters_and_prices_fall_with_the_limit(tuned):
+    for k in (3, 4):
+        rows = tuned.path[(tuned.path["k"] == k) & tuned.path["limit"].notna()]
+        assert rows["limit"].tolist() == sorted([*LIMITS, 0.03]) and (rows["status"] == "ok").all()
+        assert (rows["deviation"] <= rows["limit"]).all() and rows["sse"].is_monotonic_decreasing
+        assert (rows["keeps"] == (rows["deviation"] <= 0.03)).all()
+        assert rows["price"].tolist() == pytest.approx((rows["sse"] / plain_costs(X, k).min()).tolist(), abs=1e-6)
+        (reference,) = tuned.path[(tuned.path["method"] == "k-means") & (tuned.path["k"] == k)].to_dict("records")
+        assert reference["price"] == 1 and reference["note"] == "the best of 50 starts"
+
+
+def test_the_requested_limit_comes_first_for_every_number_of_clusters(tuned):
+    assert [(run.n_clusters, run.method, run.step and run.step.limit) for run in tuned.runs[:5]] == [
+        *((4, "fair-limit", 0.03), (3, "fair-limit", 0.03), (4, "k-means", None), (3, "k-means", None)),
+        (4, "fair-limit", 0.05),
+    ]
+
+
+def test_other_methods_are_measured_but_only_disjoint_clusters_have_a_price(tuned):
+    others = tuned.path[~tuned.path["method"].isin(["fair-limit", "k-means"])]
+    assert set(others["method"]) == {"FRAC", "B"} and (others["status"] == "ok").all()
+    frac = others[(others["method"] == "FRAC") & (others["k"] == 4)].iloc[0]
+    labels = MethodClustering("FRAC", 4, random_state=0).fit(X, sensitive_features=DIAGNOSIS).labels_
+    assert (frac["sse"], frac["deviation"]) == pytest.approx(cost_and_deviation(labels), abs=1e-5)
+    assert others.loc[others["method"] == "B", "price"].isna().all()
+
+
+def test_the_hints_are_named_as_hints(tuned):
+    silhouettes = {k: silhouette_score(X, run.fitted.labels_) for k, run in best_runs(tuned).items()}
+    assert tuned.silhouettes == pytest.approx(silhouettes) and tuned.best.n_clusters == max(silhouettes, key=silhouettes.get)
+    values = ", ".join(f"{k}: {silhouettes[k]:.2f}" for k in (3, 4))
+    assert f"Hint for k: the silhouette is highest at {tuned.best.n_clusters} ({values})" in tuned.recommendation()
+
+
+def best_runs(tuned):
+    return {run.n_clusters: run for run in tuned.runs if run.fitted is not None}
+
+
+def test_costs_bend_where_they_are_furthest_below_the_straight_line():
+    assert hints.bend([10, 4, 3, 2]) == 1 and hints.bend([10, 8, 3, 2]) == 2
+    assert hints.bend([4, 3, 2, 1]) is None and hints.bend([1, 2, 3]) is None and hints.bend([2, 1]) is None
 
 
 def test_if_plain_k_means_keeps_the_limit_the_recommendation_says_that_no_fair_method_is_needed():
     alternating = np.arange(len(X)) % 2
-    results = tune_quickly(alternating, max_deviation=0.4, methods_tried=["fair-limit", "k-means"], n_seeds=6)
-    text = results.recommendation()
-    assert "Plain k-means" in text and "you need no fair method" in text
-    (price_without_limit,) = (line.split()[2] for line in text.splitlines() if line.lstrip().startswith("no limit"))
-    # The reference, plain k-means at price 1, counts too.
-    assert float(price_without_limit) == pytest.approx(min(1, results.runs["price"].min()), abs=5e-4)
+    text = tune(X, sensitive_features=alternating, n_clusters=3, max_deviation=0.4).recommendation()
+    assert "Plain k-means, which does not know the groups, keeps the limit too: you need no fair method here." in text
 
 
-@pytest.mark.parametrize("factor", [0.5, 1.002])
-def test_a_price_below_one_is_explained_if_a_run_is_cheaper_than_the_reference(monkeypatch, factor):
-    """The reference cost is halved or raised a little. Only the raised one exceeds the cost of a run."""
-    monkeypatch.setattr("clusterlets.tuning.least_plain_cost", lambda X, n: factor * least_plain_cost(X, n))
-    text = tune_quickly(max_deviation=1, methods_tried=["fair-limit", "k-means"]).recommendation()
-    explanation = "A price below 1: a better optimum than plain k-means found in all its starts."
-    assert (explanation in text) == ("0.2% below the best plain k-means found" in text) == (factor > 1)
+def test_the_recommendation_warns_of_clusters_that_lack_a_group():
+    species = load_iris().target[:102]  # two of the third species cannot be in each of three clusters
+    text = tune(load_iris().data[:102], sensitive_features=species, n_clusters=3, max_deviation=0.2).recommendation()
+    assert re.search(r"Warning: \d clusters? lacks? a group: cluster \d has no 2", text)
+
+
+def test_if_no_run_keeps_the_limit_the_nearest_one_is_recommended_and_the_proof_is_shown():
+    iris, groups = load_iris().data[:49], np.arange(49) % 2
+    tuned = tune(iris, sensitive_features=groups, n_clusters=3, max_deviation=0)
+    assert not tuned.path["keeps"].any()
+    assert tuned.path.loc[tuned.path["limit"] == 0, "status"].tolist() == ["infeasible"]
+    text = tuned.recommendation()
+    assert text.startswith("No run keeps limit 0. The nearest is fair-limit max_deviation=0.0")
+    assert float(tuned.best.deviation) == tuned.path.loc[tuned.path["method"] == "fair-limit", "deviation"].min().round(6) or (
+        float(tuned.best.deviation) == pytest.approx(tuned.path["deviation"].min(), abs=1e-6)
+    )
+
+
+def test_a_minimum_size_of_clusters_is_kept():
+    tuned = tune(X, sensitive_features=DIAGNOSIS, n_clusters=3, min_cluster_size=80)
+    assert np.bincount(tuned.labels).min() >= 80 and tuned.best.parameters["min_cluster_size"] == 80
+    assert (tuned.path.loc[tuned.path["method"] == "fair-limit", "smallest"] >= 80).all()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "limits"),
+    [
+        ({"max_deviation": {"side": 0.2, "diagnosis": 0.03}}, {"side": 0.2, "diagnosis": 0.03}),
+        ({"max_deviation": 0.03}, {"side": 0.03, "diagnosis": 0.03}),
+        ({"shares": {"side": {"0": [0.3, 0.35]}}}, {}),
+        ({"min_ratio": 0.8}, {}),
+    ],
+)
+def test_limits_of_every_kind_hold_for_each_of_several_columns(bounds, limits):
+    tuned = tune(X, sensitive_features=TWO_COLUMNS, n_clusters=3, **bounds)
+    for column, limit in limits.items():
+        assert cost_and_deviation(tuned.labels, TWO_COLUMNS[column])[1] <= limit + 1e-9
+    if "shares" in bounds:
+        assert pd.crosstab(tuned.labels, TWO_COLUMNS["side"], normalize="index")[0].between(0.3, 0.35).all()
+    if "min_ratio" in bounds:
+        ratios = pd.crosstab(tuned.labels, DIAGNOSIS).pipe(lambda counts: counts[0] / counts[1])
+        assert (ratios / ((DIAGNOSIS == 0).sum() / (DIAGNOSIS == 1).sum())).between(0.8, 1 / 0.8).all()
+    has_path = bounds == {"max_deviation": 0.03}
+    assert (tuned.path["method"] == "fair-limit").sum() == (7 if has_path else 1)
+    tuned.plot()  # also without a limit that has a place on the axis
+    tuned.recommendation()
 
 
 def test_time_spent_on_compiling_does_not_count_towards_the_minutes(monkeypatch):
     hours_of_compiling = []
-
-    def load_slowly(candidate, end):
-        hours_of_compiling.append(1)
-        return trials.Fit(trials.OK)
-
-    monkeypatch.setattr(trials, "_load", load_slowly)
-    monkeypatch.setattr(trials, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * sum(hours_of_compiling)))
-    results = tune_quickly(minutes=1, methods_tried=["fair-limit"])
-    assert results.runs.iloc[0][["method", "status"]].tolist() == ["fair-limit", "ok"]
+    monkeypatch.setattr(path, "_compile", lambda method: hours_of_compiling.append(1))
+    monkeypatch.setattr(path, "time", SimpleNamespace(**vars(time)))
+    monkeypatch.setattr(path.time, "monotonic", lambda: time.monotonic() + 3600 * len(hours_of_compiling))
+    tuned = tune(X, sensitive_features=DIAGNOSIS, n_clusters=3)
+    assert (tuned.path["status"] == "ok").all()
 
 
-def test_the_recommended_run_is_the_cheapest_that_keeps_the_limit(results):
-    runs = results.runs
-    keeps = (runs["n_clusters"] == 4) & (runs["deviation_max"] <= 0.05) & runs["price"].notna()
-    assert (runs["keeps"] == keeps).all() and results.best()["price"] == pytest.approx(runs.loc[keeps, "price"].min(), abs=1e-6)
-    assert results["keeps"].any() and results["keeps"].is_monotonic_decreasing
-    assert results.loc[results["keeps"], "price"].is_monotonic_increasing
+def test_a_fit_that_takes_too_long_is_stopped_and_an_interruption_keeps_what_is_finished(monkeypatch):
+    estimator = path.Run.estimator
 
+    def sleeping(run, seed):
+        if run.method == "FRAC" and run.n_clusters == 3:  # not while it compiles
+            return SimpleNamespace(fit=lambda *_, **__: time.sleep(60))
+        return estimator(run, seed)
 
-def test_the_recommendation_lists_prices_for_half_and_twice_the_limit_and_for_none(results):
-    lines = results.recommendation().splitlines()
-    prices = [
-        float(re.search(rf"{limit} +(\S+)", line)[1])
-        for limit in ("limit 0.025", "limit 0.05", "limit 0.1", "no limit")
-        for line in lines
-        if line.strip().startswith(f"{limit} ")
-    ]
-    assert len(prices) == 4 and prices == sorted(prices, reverse=True) and prices[1] == round(results.best()["price"], 3)
-
-
-def test_all_configurations_run_one_seed_first_and_only_those_close_to_the_best_get_more(results):
-    runs = results.runs
-    first_runs = runs.drop_duplicates(["method", "parameters"])
-    assert (first_runs["seed"] == 0).all() and (runs["seed"].iloc[: len(first_runs)] == 0).all()
-    assert runs.loc[0, ["method", "parameters"]].tolist() == ["fair-limit", "max_deviation=0.05"]
-    later_runs = runs.iloc[len(first_runs) :]
-    assert {"fair-limit"} <= set(later_runs["method"]) and "B" not in set(later_runs["method"])
-    cheapest = first_runs.loc[first_runs["keeps"], "price"].min()
-    first_runs = first_runs.set_index(["method", "parameters"])
-    for configuration in zip(later_runs["method"], later_runs["parameters"]):
-        run = first_runs.loc[configuration]  # close: up to 1.1 times the best price, or cheaper and within 1.5 times the limit
-        assert run["price"] <= 1.1 * cheapest if run["keeps"] else (run["deviation_max"] <= 0.075 and run["price"] < cheapest)
-
-
-def test_if_no_run_keeps_the_limit_the_run_nearest_to_it_is_recommended():
-    iris, species = load_iris(return_X_y=True)
-    results = tune(
-        iris, sensitive_features=species, n_clusters=3, max_deviation=0, methods_tried=["G-B", "fairlets"], n_seeds=2
-    )
-    assert not results["keeps"].any() and results.set_index("method").loc["fairlets", "statuses"] == "unsupported 1"
-    assert "1 configuration without a result (the column note says why): fairlets" in results.recommendation()
-    assert "No run gives 3 clusters within 0 of the table's shares. The nearest is " in results.recommendation()
-    assert results.best()["deviation_max"] == results["deviation_max"].min()
-
-
-def test_a_minimum_size_of_clusters_is_kept():
-    best = tune_quickly(methods_tried=["fair-limit", "FRAC"], min_cluster_size=80).best()
-    assert best["smallest"] >= 80 and "min_cluster_size=80" in best["parameters"]
-
-
-def tune_two_columns(max_deviation):
-    """Results of tuning for two columns, and the largest deviation of each column in the recommended clusters."""
-    results = tune_quickly(TWO_COLUMNS, max_deviation=max_deviation, methods_tried=["fair-limit", "fair-flow"], n_seeds=2)
-    labels = results.estimator().fit(X, sensitive_features=TWO_COLUMNS).labels_
-    shares = {name: pd.crosstab(labels, TWO_COLUMNS[name], normalize="index") for name in TWO_COLUMNS}
-    return results, {
-        name: abs(shares[name] - TWO_COLUMNS[name].value_counts(normalize=True)).max(axis=None) for name in TWO_COLUMNS
-    }
-
-
-def test_each_of_several_columns_is_limited():
-    results, deviations = tune_two_columns(0.03)
-    assert results.best()["deviation_max"] == pytest.approx(max(deviations.values()), abs=1e-6)
-    assert results["keeps"].any() and max(deviations.values()) <= 0.03
-
-
-def test_each_of_several_columns_may_have_its_own_limit():
-    results, deviations = tune_two_columns({"side": 0.2, "diagnosis": 0.03})
-    assert deviations["diagnosis"] <= 0.03 < deviations["side"] <= 0.2
-    text = results.recommendation()
-    assert "within 0.2 (side), 0.03 (diagnosis) of the table's shares" in text
-    assert all(name in text for name in ("half the limits", "twice the limits"))
-    results.plot()  # also works with several limits
-
-
-@pytest.mark.parametrize(
-    ("limits", "description"),
-    [({"shares": {"1": [0.5, 0.6]}}, 'shares {"1": [0.5, 0.6]}'), ({"min_ratio": 0.8}, "min_ratio 0.8")],
-)
-def test_shares_or_a_ratio_can_be_limited_in_place_of_the_deviation(limits, description):
-    results = tune_quickly(methods_tried=["fair-limit", "fair-flow"], **limits)
-    counts = pd.crosstab(results.estimator().fit(X, sensitive_features=DIAGNOSIS).labels_, DIAGNOSIS)
-    table_counts = np.bincount(DIAGNOSIS)
-    if "shares" in limits:
-        assert counts[1].div(counts.sum(axis=1)).between(0.5, 0.6).all()
-    else:
-        ratios = (counts[0] / counts[1]) / (table_counts[0] / table_counts[1])
-        assert ratios.between(0.8, 1 / 0.8).all()
-    assert f"3 clusters within {description}" in results.recommendation() and results.best()["keeps"]
-    (delta,) = (float(text.removeprefix("delta=")) for text in results["parameters"] if text.startswith("delta="))
-    # A delta keeps the ratio 0.8 if (1 - delta)**2 is at least 0.8; the limits on shares need a smaller delta.
-    assert 0 < delta <= 1 - 0.8**0.5
-
-
-def requirement(shares, limit):
-    """A requirement that limits the deviation, for a table of 1,000 rows whose groups have these shares."""
-    return Requirement({"max_deviation": limit}, {"sex": range(len(shares))}, np.rint(1000 * np.array(shares)).astype(int))
-
-
-@pytest.mark.parametrize("shares", [[0.67, 0.33], [0.6, 0.3, 0.1], [0.5, 0.5]])
-@pytest.mark.parametrize("limit", [0.01, 0.02, 0.1])
-def test_the_delta_for_a_limit_is_the_largest_that_implies_it(shares, limit):
-    """Brute force over the extreme clusters that delta allows: they keep the limit, and those of a larger delta do not."""
-    r = np.array(shares)
-
-    def largest_deviation(delta):
-        deviations = []
-        for group in range(len(r)):
-            rest = np.delete(r, group)
-            highest = min(r[group] / (1 - delta), 1 - (rest * (1 - delta)).sum())
-            lowest = max(r[group] * (1 - delta), 1 - (rest / (1 - delta)).sum())
-            deviations += [highest - r[group], r[group] - lowest]
-        return max(deviations)
-
-    delta = requirement(r, limit).delta(one_row=0)
-    assert largest_deviation(delta) <= limit < largest_deviation(delta + 2e-4)
-
-
-def test_only_runs_with_as_many_disjoint_clusters_as_requested_have_a_price(results):
-    row = results.set_index("method").loc["B"]
-    assert row["note"] == "clusters overlap" and pd.isna(row["price"]) and not row["on_front"]
-    results = tune_quickly(n_clusters=4, minutes=2, methods_tried=["C", "fair-limit"])
-    runs = results.runs[results.runs["kmeans_cost"].notna()]
-    has_all_clusters = runs["n_clusters"] == results.task.n_clusters
-    assert (~has_all_clusters).any() and (runs["price"].notna() == has_all_clusters).all()
-
-
-def test_a_fit_that_takes_too_long_is_stopped_so_that_tune_ends_in_time(monkeypatch):
-    scores_of = trials.scores_of
-
-    def sleep_or_score(candidate, *rest):
-        if candidate.method == "FRAC":
-            time.sleep(60)
-        return scores_of(candidate, *rest)
-
-    tune_quickly(methods_tried=["FRAC"])  # compiles the kernels
-    monkeypatch.setattr(trials, "scores_of", sleep_or_score)
-    start = time.monotonic()
-    results = tune_quickly(methods_tried=["FRAC"], n_seeds=3, minutes=0.1).set_index("method")
-    assert time.monotonic() - start < 12  # seconds, twice the given time
-    assert results.loc["FRAC", "statuses"] == "timeout 1" and results.loc["k-means", "statuses"].startswith("ok")
-
-
-@pytest.mark.parametrize("interrupts", [False, True])
-def test_configurations_that_were_not_tried_are_listed(monkeypatch, interrupts):
-    def stop_after_one_fit(done, total, description):
-        if interrupts and done == 1:
+    def interrupt(done, total, description):
+        if done == 9:
             raise KeyboardInterrupt
-        if done == 1:  # makes the next fit exceed the time
-            monkeypatch.setattr(trials.time, "monotonic", lambda: float("inf"))
 
-    results = tune_quickly(methods_tried=["FRAC"], n_seeds=2, progress=stop_after_one_fit)
-    assert results.interrupted == interrupts
-    row = results.set_index("method").loc["FRAC"]
-    assert row["statuses"].startswith("not_tried" if interrupts else ("timeout", "not_tried"))
-    assert results.best()["method"] == "k-means"
-    if interrupts:
-        assert "Interrupted before these were tried: FRAC." in results.recommendation()
-
-
-def task_of(n=20_000, shares=(0.6, 0.4)):
-    X, levels = np.zeros((n, 10)), np.zeros((2, 1), int)
-    return Task(X, None, levels, requirement(shares, 0.02), n_clusters=5, min_cluster_size=1, plain_cost=1.0)
+    monkeypatch.setattr(path.Run, "estimator", sleeping)
+    start = time.monotonic()
+    settings = {"n_clusters": 3, "minutes": 0.25, "other_methods": ["FRAC", "fair-flow"], "progress": interrupt}
+    tuned = tune(X, sensitive_features=DIAGNOSIS, **settings)
+    assert time.monotonic() - start < 45  # seconds, with the time to load FRAC
+    statuses = tuned.path.set_index("method")["status"]
+    assert statuses["FRAC"] == "timeout" and tuned.interrupted and (statuses["fair-limit"] == "ok").any()
+    assert "Interrupted before " in tuned.recommendation() and "(status not_tried)" in tuned.recommendation()
 
 
-def test_the_limit_decides_which_configurations_are_tried():
-    configurations = candidates(methods.names(), task_of())
-    first_four = ["fair-limit max_deviation=0.02", "k-means", "fair-limit max_deviation=0.01", "fair-limit max_deviation=0.04"]
-    assert [str(candidate) for candidate in configurations[:4]] == first_four
-    assert {candidate.method for candidate in configurations} == set(methods.names())
-    deltas = {str(candidate.parameters["delta"]) for candidate in configurations if "delta" in candidate.parameters}
-    # Matchers run with their default hops.
-    assert len(deltas) == 1 and not any("hops" in candidate.parameters for candidate in configurations)
+def test_a_search_that_its_time_ended_is_repeated_with_the_same_time(monkeypatch):
+    monkeypatch.setattr(path, "time", SimpleNamespace(**vars(time)))
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(path.time, "monotonic", lambda: 4.0 * next(ticks))  # every fit seems to take 4 s
+    tuned = tune(X, sensitive_features=DIAGNOSIS, n_clusters=3, minutes=0.2)
+    assert 0 < tuned.best.parameters["max_seconds"] <= 4
+    assert (
+        f"Its search ended after {tuned.best.parameters['max_seconds']:g} s" in tuned.recommendation()
+        and (tuned.path["status"] == "not_tried").any()
+    )
 
 
-def test_progress_counts_the_fits_and_shows_the_best_so_far():
-    calls = []
-    results = tune_quickly(methods_tried=["FRAC"], n_seeds=2, max_deviation=0.2, progress=lambda *call: calls.append(call))
-    assert [done for done, _, _ in calls] == list(range(len(results.runs))) and calls[-1][1] == len(results.runs)
-    assert "best so far" in calls[-1][2]
+def test_warnings_of_fits_do_not_end_the_walk():
+    rows = np.repeat([[0.0], [1.0], [5.0]], 20, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tuned = tune(rows, sensitive_features=np.arange(60) % 2, n_clusters=[3, 4], other_methods=["scaff-tree", "fairlets"])
+    assert (tuned.path.loc[tuned.path["method"] == "scaff-tree", "note"] == "3 clusters").any()
+    assert "Prices are missing where the table has fewer distinct rows than clusters." in tuned.recommendation()
 
 
-def test_the_plot_labels_every_configuration_that_has_a_price(results):
-    axes = results.plot().axes[0]
-    axes.figure.draw_without_rendering()
-    labels = axes.texts
-    rows = results.dropna(subset="price")
-    assert {text.get_text() for text in labels} == {
-        " ".join(filter(None, pair)) for pair in zip(rows["method"], rows["parameters"])
-    }
-    # Called on Text, because the extent of an annotation includes its line to the point.
-    boxes = [Text.get_window_extent(text) for text in labels]
-    assert not any(later.overlaps(earlier) for index, later in enumerate(boxes) for earlier in boxes[:index])
-    points = axes.transData.transform(rows[["deviation_max", "price"]].to_numpy())
-    assert not any(box.contains(*point) for box in boxes for point in points)
-
-
-def test_saved_plots_of_the_same_results_have_the_same_bytes_and_unknown_file_types_are_refused(results, tmp_path):
+def test_the_plot_has_a_line_for_each_number_of_clusters_and_the_same_bytes_again(tuned, tmp_path):
+    lines = [line for line in tuned.plot().axes[0].lines if len(line.get_xdata()) == 7]
+    for k, line in zip((3, 4), lines):
+        rows = tuned.path[(tuned.path["k"] == k) & tuned.path["limit"].notna()]
+        assert line.get_xdata().tolist() == rows["limit"].tolist()
+        assert line.get_ydata().tolist() == pytest.approx(rows["price"].tolist(), abs=1e-6)
     for suffix, beginning in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         files = [tmp_path / f"{name}.{suffix}" for name in ("one", "other")]
         for file in files:
-            results.plot(str(file))
+            tuned.plot(str(file))
         assert files[0].read_bytes().startswith(beginning) and files[0].read_bytes() == files[1].read_bytes()
-    with pytest.raises(ClusterletsError, match="must end in .png, .pdf, .svg"):
-        results.plot(str(tmp_path / "front.bmp"))
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"n_clusters": 1}, "n_clusters: 1; it must be a whole number of at least 2"),
-        ({"n_clusters": 301}, "more than n_samples=300"),
-        ({"max_deviation": -0.1}, "max_deviation=-0.1 is not a number from 0 to 1"),
-        ({"max_deviation": "0.0_5"}, "max_deviation='0.0_5' is not a number from 0 to 1"),
+        ({"n_clusters": [5, 301]}, "n_clusters=301 is more than n_samples=300"),
+        ({"n_clusters": []}, "n_clusters is empty"),
+        ({"max_deviation": -0.1}, "max_deviation: -0.1; it must be a number from 0 to 1"),
+        ({"max_deviation": "0.0_5"}, "max_deviation: '0.0_5'; it must be a number from 0 to 1"),
         ({"max_deviation": {"sex": 0.1}}, "max_deviation: there is no sensitive column 'sex', only 0"),
         ({"max_deviation": 0.1, "min_ratio": 0.8}, "max_deviation and min_ratio are two kinds of bound; give one"),
         ({"shares": {"f": [0.1, 0.2]}}, "shares: there is no group 'f', only 0, 1"),
         ({"minutes": 0}, "minutes=0 is not a number above 0"),
         ({"minutes": "1_0"}, "minutes='1_0' is not a number above 0"),
-        ({"n_seeds": 0}, "n_seeds: 0"),
+        ({"minutes": 1e-9}, "so nothing can be recommended: allow more minutes"),
         ({"random_state": None}, "random_state: None"),
-        ({"methods_tried": ["frack"]}, "did you mean 'FRAC'"),
-        ({"methods_tried": ["k-means"]}, "nothing to compare"),
+        ({"other_methods": ["frack"]}, "did you mean 'FRAC'"),
     ],
 )
 def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(ClusterletsError, match=re.escape(message)):
         tune(X, sensitive_features=DIAGNOSIS, **settings)
+
+
+@pytest.mark.slow
+def test_a_table_of_57_groups_has_an_answer_within_two_minutes():
+    rng = np.random.default_rng(0)
+    weights = rng.pareto(1.5, 57) + 0.15
+    groups = np.concatenate([np.arange(57), rng.choice(57, 3376 - 57, p=weights / weights.sum())])
+    rows = rng.normal(size=(57, 2))[groups] * [15, 6] + rng.normal(size=(3376, 2)) * [3, 2]
+    start = time.monotonic()
+    tuned = tune(rows, sensitive_features=groups, n_clusters=10, minutes=1.8)
+    assert time.monotonic() - start < 120 and cost_and_deviation(tuned.labels, groups, rows)[1] <= 0.02 + 1e-9
+
+
+@pytest.mark.slow
+def test_a_large_table_has_an_answer_within_a_minute():
+    rng = np.random.default_rng(0)
+    groups = rng.random(200_000) < 0.3
+    rows = 3 * rng.normal(size=(8, 140))[rng.integers(8, size=len(groups))] + rng.normal(size=(len(groups), 140))
+    rows += groups[:, None] * rng.normal(size=140)
+    start = time.process_time()
+    tuned = tune(rows, sensitive_features=groups, n_clusters=5, minutes=0.9)
+    assert (
+        time.process_time() - start < 60
+        and abs(np.bincount(tuned.labels, groups) / np.bincount(tuned.labels) - groups.mean()).max() <= 0.02 + 1e-9
+    )

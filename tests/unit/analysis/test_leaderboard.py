@@ -214,7 +214,3 @@ def test_one_seed_gives_an_empty_leaderboard():
     points = leaderboard.points(runs(("one", "", [(0, 1.0)])), KINDS, {})
     board = leaderboard.leaderboard(points)
     assert points.empty and board.empty and leaderboard.overall(board).empty and leaderboard.pairs(board).empty
-
-
-def test_spread_positions_are_both_ends_and_the_middle():
-    assert leaderboard.spread_positions(2) == [0, 1] and leaderboard.spread_positions(7) == [0, 3, 6]

@@ -59,7 +59,9 @@ def test_a_sensitive_column_with_many_values_gives_a_warning_and_a_short_list_of
     assert first.endswith(", 18 3.3%, 19 3.3%, and 10 more")
     assert any(line.startswith("warning: every value of the sensitive columns is a group, 30 in all; ") for line in lines)
     assert max(map(len, lines)) < 300
-    notes = [line for line in run(*command, "-k", "10")[1].splitlines() if line.startswith("note: ")]
+    notes = [
+        line for line in run(*command, "--method", "G-B", "--clusterlets", "10")[1].splitlines() if line.startswith("note: ")
+    ]
     # One note on ignored columns, five on single groups, and one on the remaining groups.
     assert notes[-1] == "note: 25 other groups have too few distinct rows" and len(notes) == 7
 
@@ -121,9 +123,11 @@ def test_a_warning_names_five_clusters_that_lack_a_group_and_counts_the_rest():
 
 
 def test_a_note_says_that_the_requested_number_of_clusters_is_not_reached(cluster):
-    exact_output = cluster("--clusters", "4", "--scaling", "standard", "--features", "height,income", "--seed", "2")[1]
+    exact_output = cluster(
+        "--method", "G-B", "--clusters", "4", "--scaling", "standard", "--features", "height,income", "--seed", "2"
+    )[1]
     assert re.search(r"matcher G-B, k = \d+, hops = \d, seed 2: 4 clusters", exact_output) and "asked for 4" not in exact_output
-    output = cluster("--matcher", "C", "--clusters", "9")[1]
+    output = cluster("--method", "C", "--clusters", "9")[1]
     assert "note: asked for 9 clusters: no configuration comes closer than this one" in output
 
 

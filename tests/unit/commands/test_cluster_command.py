@@ -15,7 +15,7 @@ from sklearn.metrics import silhouette_score
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.datasets.table import standardise
-from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
+from clusterlets.estimators import FRAC, ClusterletClustering, FairLimit, fairness_report
 
 COMPILING_NOTE = "clusterlets cluster: compiling once for this machine; this may take half a minute.\n"
 
@@ -47,10 +47,18 @@ def cluster(run, people):
 @pytest.mark.parametrize(
     ("options", "estimator"),
     [
-        (["-k", "6", "--hops", "2", "--seed", "5"], ClusterletClustering(6, hops=2, random_state=5)),
-        (["--clusters", "4"], ClusterletClustering(n_clusters=4, random_state=0)),
-        (["--matcher", "D", "-k", "6"], ClusterletClustering(6, matcher="D", random_state=0)),
-        (["--matcher", "C", "--omega", "0", "-k", "4"], ClusterletClustering(4, matcher="C", omega=0, random_state=0)),
+        ([], FairLimit(5, random_state=0)),
+        (["--clusters", "3", "--max-deviation", "0.1"], FairLimit(3, max_deviation=0.1, random_state=0)),
+        (
+            ["--method", "G-B", "--clusterlets", "6", "--hops", "2", "--seed", "5"],
+            ClusterletClustering(6, hops=2, random_state=5),
+        ),
+        (["--method", "g-b", "-k", "4"], ClusterletClustering(n_clusters=4, random_state=0)),
+        (["--method", "D", "--clusterlets", "6"], ClusterletClustering(6, matcher="D", random_state=0)),
+        (
+            ["--method", "C", "--omega", "0", "--clusterlets", "4"],
+            ClusterletClustering(4, matcher="C", omega=0, random_state=0),
+        ),
         (["--method", "frac", "-k", "4", "--tau", "0.1"], FRAC(4, tau=0.1, random_state=0)),
         (["--method", "frac", "-k", "4"], FRAC(4, random_state=0)),
     ],
@@ -71,7 +79,7 @@ def test_the_output_file_contains_the_clusters_of_the_estimator(people, run, tmp
 def five_clusters(people):
     """The features, the labels of five clusters and their fairness report."""
     X = people[["age", "income"]].to_numpy()
-    labels = ClusterletClustering(5, random_state=0).fit_predict(X, sensitive_features=people["sex"])
+    labels = FairLimit(5, random_state=0).fit_predict(X, sensitive_features=people["sex"])
     return X, labels, fairness_report(X, labels, people["sex"])
 
 
@@ -166,7 +174,7 @@ def test_the_output_names_a_requested_balance_instead_of_its_delta(people, clust
 
 
 def test_the_output_mentions_no_bound_for_methods_without_one(cluster):
-    for options in (["--matcher", "G-B"], ["--method", "k-means"]):
+    for options in (["--method", "G-B"], ["--method", "k-means"]):
         assert "asked for" not in cluster("-k", "4", *options)[1]
 
 
@@ -201,7 +209,7 @@ def test_compiling_is_announced_once_even_if_several_kernels_are_compiled(cluste
 
 
 def test_of_many_clusters_only_the_twenty_that_deviate_most_are_listed(people, cluster):
-    output = cluster("--matcher", "D", "-k", "40", "--hops", "1")[1]
+    output = cluster("--method", "D", "--clusterlets", "40", "--hops", "1")[1]
     deviations = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", output, re.MULTILINE)]
     (n_unlisted,) = re.findall(r"and (\d+) more, deviating less", output)
     (n_clusters,) = re.findall(r": (\d+) clusters$", output, re.MULTILINE)
@@ -214,16 +222,13 @@ def test_of_many_clusters_only_the_twenty_that_deviate_most_are_listed(people, c
 OPTION_ERRORS = {
     "column 'job' holds": "--features age,job",
     "-k 301 is more than the 300 rows": "-k 301",
-    "--clusters 301 is more than the 300 rows": "--clusters 301 --method frac",
-    "-k and --clusters cannot be combined": "--clusters 4 -k 3",
-    "--hops has no effect with --clusters": "--clusters 4 --hops 2",
-    "(did you mean 'G-B'?)": "--matcher GB",
-    "--tau has no effect with --matcher G-B": "--tau 0.1",
-    "--matcher and --hops have no effect": "--method frac --matcher D --hops 1",
+    "--clusterlets 301 is more than the 300 rows": "--method C --clusterlets 301",
+    "--hops needs --clusterlets": "--method B --clusters 4 --hops 2",
+    "(did you mean 'G-B'?)": "--method GB",
+    "--parameters: FRAC has no parameter 'hops'; its parameters: tau, ": "--method frac --parameters hops=2",
     "FRAC does not accept these parameters: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": (
         "--method frac -k 4 --tau 0.3"
     ),
-    "use 2 or more": "-k 1",
     "--sensitive names 'sex' twice": "--sensitive sex",
     "--features names 'age' twice": "--features age,income,age",
     "'delta' is given twice": "--method fair-flow --parameters delta=0.2 --parameters delta=0.3",
@@ -237,7 +242,7 @@ ERRORS = {
     "there is no file": "nobody.csv --sensitive sex",
     "line 4: column 'age' is empty": "gap.csv --sensitive sex",
     "line 6: column 'age' holds 'old'": "word.csv --sensitive sex",
-    "every row has the same group": "women.csv --sensitive sex",
+    "every row has the same group": "women.csv --sensitive sex --method frac",
     "reads CSV and TSV": "people.parquet --sensitive sex",
     "no column 'sxe' (did you mean 'sex'?)": "people.csv --sensitive sxe",
     "cannot be both sensitive and a feature": "people.csv --sensitive age --features age,income",
@@ -271,6 +276,29 @@ def test_writing_clusters_and_picture_to_one_file_is_refused(cluster, tmp_path, 
     assert not exists or (tmp_path / "a.png").read_text() == "before"
 
 
+@pytest.mark.parametrize(
+    ("options", "own_parameters"),
+    [("--tau 0.1", "fair-limit: --max-deviation, "), ("--method frac --clusterlets 9", "FRAC: --tau, "), ("--max-dev 0.1", "")],
+)
+def test_an_option_that_the_method_lacks_is_refused_with_those_that_it_has(cluster, options, own_parameters):
+    status, _, error = cluster(*options.split())
+    assert status == 2 and f"unrecognized arguments: {' '.join(options.split()[-2:])}; the parameters of " in error
+    assert own_parameters in error
+
+
+def test_the_help_lists_the_parameters_of_the_method_last_and_fits_two_screens(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for method, parameter in (([], "--max-deviation"), (["--method", "FRAC"], "--tau"), (["--method", "D"], "--clusterlets")):
+        _, output, _ = run("cluster", *method, "--help")
+        groups = re.findall(r"^([a-z][\w -]*?)(?: \(.*\))?:$", output, re.MULTILINE)
+        name = method[-1] if method else "fair-limit"
+        assert groups == ["options", "table", "clusters", "limits", "output", f"other parameters of {name}", "examples"] or (
+            groups == ["options", "table", "clusters", "output", f"other parameters of {name}", "examples"]
+        )
+        assert output.count("\n") <= 84 and f"  {parameter} " in output
+    assert "--tau VALUE" not in output
+
+
 @pytest.mark.parametrize("option", ["-k 0", "-k 1_0", f"-k {'9' * 20}", "--seed -1", "--seed 4294967296"])
 def test_a_bad_number_is_refused_before_any_file_is_read(option, run):
     status, _, error = run("cluster", "nobody.csv", "--sensitive", "sex", *option.split())
@@ -284,17 +312,17 @@ def test_an_empty_value_of_an_option_is_refused(cluster):
 
 def test_the_examples_in_the_help_text_run(people, run, tmp_path):
     examples = re.findall(r"^  clusterlets cluster (.*)$", run("cluster", "--help")[1], re.MULTILINE)
-    assert len(examples) == 6
+    assert len(examples) == 5
     for example in examples:
         assert run("cluster", *shlex.split(example))[0] == 0, example
     assert (tmp_path / "labels.csv").exists() and (tmp_path / "people.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(("option", "file", "extra"), [("--plot", "p.png", "plots"), ("--report", "p.html", "tune")])
-def test_without_matplotlib_plots_and_reports_are_refused_before_clustering_starts(cluster, monkeypatch, option, file, extra):
+@pytest.mark.parametrize(("option", "file"), [("--plot", "p.png"), ("--report", "p.html")])
+def test_without_matplotlib_plots_and_reports_are_refused_before_clustering_starts(cluster, monkeypatch, option, file):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, output, error = cluster(option, file)
-    assert (status, output) == (1, "") and "needs matplotlib" in error and f"'.[{extra}]'" in error
+    assert (status, output) == (1, "") and "needs matplotlib" in error and "'.[tables]'" in error
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])

@@ -59,6 +59,7 @@ def test_a_wrong_value_is_refused_with_the_same_message_everywhere(name, paramet
             check_configuration(config, ROOT / "workflow" / "schemas" / "config.schema.yaml")
         assert message in str(error.value)
         arguments = [str(table), "--sensitive", "g", "-k", "4", "--method", name]
+        arguments += ["--clusterlets", "4"] if methods.get(name).is_matcher else []
         with pytest.raises(ClusterletsError) as error:
             cluster.main([*arguments, "--parameters", f"{parameter}={as_text(value)}"])
         assert message in str(error.value)
@@ -81,20 +82,24 @@ def test_only_parameters_with_a_default_grid_trade_fairness():
 
 
 def test_every_parameter_is_an_option_of_the_command(capsys):
-    with pytest.raises(SystemExit):
-        cluster.main(["--help"])
-    help_text = " ".join(capsys.readouterr().out.split())
-    for name, parameter in METHODS_AND_PARAMETERS:
-        assert f"--{parameter.replace('_', '-')} VALUE" in help_text and f" {name}" in help_text
+    for name in methods.names():
+        with pytest.raises(SystemExit):
+            cluster.main(["--method", name, "--help"])
+        help_text = " ".join(capsys.readouterr().out.split())
+        options = [f"--{parameter.replace('_', '-')} VALUE" for parameter in methods.get(name).parameters]
+        assert [option for option in options if option not in help_text] == [] and f"other parameters of {name} " in help_text
 
 
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (["--hops", "two"], "hops: 'two'; it must be a whole number from 1 to 1,000,000"),
-        (["--hops", "1.5"], "hops: 1.5; it must be a whole number"),
-        (["--matcher", "C", "--omega", "1.5"], "omega: 1.5; it must be a number from 0 to 1"),
-        (["--matcher", "C", "--omega", "0.2_5"], "0.2_5 can be misread; write numbers like 100000"),
+        (
+            ["--method", "G-B", "--clusterlets", "5", "--hops", "two"],
+            "hops: 'two'; it must be a whole number from 1 to 1,000,000",
+        ),
+        (["--method", "D", "--clusterlets", "5", "--hops", "1.5"], "hops: 1.5; it must be a whole number"),
+        (["--method", "C", "--omega", "1.5"], "omega: 1.5; it must be a number from 0 to 1"),
+        (["--method", "C", "--omega", "0.2_5"], "0.2_5 can be misread; write numbers like 100000"),
         (
             ["--method", "FRAC", "--tau", "a tenth"],
             "tau: 'a tenth'; it must be a number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or balanced",
