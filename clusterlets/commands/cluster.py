@@ -21,6 +21,7 @@ from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import moments
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import format_nested, parse_parameters, parse_value
+from clusterlets.grid.processes import ending_descendants
 from clusterlets.methods import Method
 from clusterlets.methods.check import check_parameters
 from clusterlets.methods.users_file import is_from_file
@@ -76,7 +77,7 @@ def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Summary]:
 
     message = "clusterlets cluster: compiling once for this machine; this may take half a minute."
     with before_compiling(functools.partial(print, message, file=sys.stderr, flush=True)):
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), ending_descendants():  # a program that a method leaves would hold pipes open
             warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports missing clusters anyway
             clustering = _estimator(options).fit(data.X, sensitive_features=data.sensitive)
         return clustering, summarize(options, data, clustering)

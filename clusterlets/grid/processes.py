@@ -10,7 +10,8 @@ import ctypes
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _RUN = "CLUSTERLETS_RUN"  # environment variable with the process of the run that started a step
@@ -53,21 +54,35 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def end_children() -> None:
-    """Kill all descendants of this process if it called :func:`adopt_orphans`. Linux only."""
+def end_children(spared: Collection[int] = ()) -> None:
+    """Kill all descendants of this process but the children ``spared``, if it called :func:`adopt_orphans`. Linux only."""
     if _adopter != os.getpid():
         return
     with suppress(PermissionError, ChildProcessError):  # a child runs as another user, or was waited for by somebody else
-        while children := _children():
+        while children := _children().difference(spared):
             for child in children:
                 os.kill(child, signal.SIGKILL)
             for child in children:
                 os.waitpid(child, 0)
 
 
-def _children() -> list[int]:
+@contextmanager
+def ending_descendants() -> Iterator[None]:
+    """End what this process starts meanwhile, in whatever session, if it still runs at the end. Linux only."""
+    global _adopter
+    others = _children()
+    adopt_orphans()
+    try:
+        yield
+    finally:
+        end_children(spared=others)
+        _adopter = 0
+        _prctl(_PR_SET_CHILD_SUBREAPER, 0)
+
+
+def _children() -> set[int]:
     """The children of all threads of this process."""
-    return [int(child) for file in Path("/proc/self/task").glob("*/children") for child in file.read_text("ascii").split()]
+    return {int(child) for file in Path("/proc/self/task").glob("*/children") for child in file.read_text("ascii").split()}
 
 
 def _prctl(option: int, value: int) -> None:

@@ -128,6 +128,20 @@ def test_a_killed_run_leaves_no_process(relatives, kill):
         relatives.wait_until_gone()
 
 
+@pytest.mark.parametrize("end", ["", "raise ValueError('no luck')"])
+def test_the_command_cluster_leaves_no_process_of_a_method(relatives, end):
+    header = "import os\nfrom clusterlets.methods import Method\n\nclass Mine(Method):\n    name = 'mine'\n\n"
+    body = f"        {LEAVE_PROGRAMS}\n        {end}\n        return groups\n"
+    Path("mine.py").write_text(f"{header}    def fit(self, X, groups, n_clusters, random_state):\n{body}")
+    Path("table.csv").write_text("x,group\n1,a\n2,b\n3,a\n4,b\n")
+    code = "import sys; from clusterlets.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    arguments = ["cluster", "table.csv", "--sensitive", "group", "--method", "mine.py", "-k", "2"]
+    with start(relatives, code, *arguments) as command:
+        _, errors = command.communicate(timeout=120)
+    assert command.returncode == bool(end) and ("no luck" in errors) == bool(end), errors
+    assert relatives.running() == {}
+
+
 def test_a_killed_step_leaves_no_fit(relatives):
     with start(relatives, STEP, "open('started', 'w'); time.sleep(1000)", "1000", "400") as step:
         wait_until(Path("started").exists)
