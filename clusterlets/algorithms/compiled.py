@@ -144,7 +144,8 @@ def _load_or_compile(function: Callable, signature: str) -> Callable:
 
 
 def _dispatcher(function: Callable, cache: bool):
-    return njit(cache=cache, no_cfunc_wrapper=True)(function)  # no kernel is called from C
+    # Kernels release Python's lock, so that threads run them at the same time. No kernel is called from C.
+    return njit(cache=cache, nogil=True, no_cfunc_wrapper=True)(function)
 
 
 def _compile_for(dispatcher, signature: str) -> Callable:

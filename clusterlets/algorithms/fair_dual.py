@@ -1,19 +1,22 @@
-"""The dual of fair assignment at given centres: prices of the clusters at which the groups' shares stay within bounds.
+"""The dual of fair assignment at given centres: prices of the clusters at which all constraints on the clusters' counts hold.
 
 Fair assignment is a linear program. Each instance goes to one cluster or is divided among several. In every cluster, the counts
-m of the groups must meet ``constraints @ m <= slack``.
+m of the groups must meet ``constraints @ m <= slack``. Such constraints bound shares, ratios and sizes.
 
 The dual has a multiplier of at least 0 for each constraint and cluster. The multipliers give every group a price in every
 cluster, and each instance goes to the cluster with the least sum of cost and price. The value of the dual is a lower bound on
 the cost of every assignment that meets the constraints.
 
-The minimum over clusters is smoothed at falling temperatures. At each temperature, damped Newton steps raise the dual. The
-arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bits.
+1. *Rescue*: if a constraint is far off and no instance is near the border of its cluster, the smoothed dual is flat. Then a
+   search along the single multiplier moves the border to where the constraint holds.
+2. *Newton steps*: the minimum over clusters is smoothed at falling temperatures. At each, damped steps raise the dual.
 
-Each step evaluates only the near clusters of an instance. A cluster is near an instance if its cost plus price is within a few
-temperatures of the least. At a low temperature, most instances have one
-near cluster. Sums over these are kept, and each step evaluates only the other instances. Once prices have moved too far, near
-clusters are listed again. Until then, only a near cluster can become the cheapest, so the bound stays exact.
+A cluster is near an instance if its cost plus price is within a few temperatures of the least. At a low temperature, most
+instances have one near cluster. Sums over these are kept, and each step evaluates only the other instances. Once prices have
+moved too far, near clusters are listed again. Until then, only a near cluster can become the cheapest: the bound stays exact.
+
+The arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bits. This file has its
+own exponential and logarithm, because a kernel may only call functions of its own file.
 """
 
 from collections.abc import Sequence
@@ -26,11 +29,25 @@ from numba import njit
 from clusterlets.algorithms.compiled import compiled, inner
 
 _MAX_STEPS = 30  # at each temperature; more steps hardly raise the bound
-_ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding errors
+_FIRST_DAMPING = 1.0  # far below, most first steps are too large and have to be taken back
 _MAX_DAMPING = 1e12  # the search at a temperature ends if a step needs more damping
+_COST_SAMPLE = 1_000  # rows that give the mean cost; it matters only if hardly any row costs anything
+_ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding errors
 _LN2 = 0.6931471805599453
-_REACH = 18.0  # in temperatures above the least cost plus price: a costlier cluster gets less than 2e-8 of the instance
-_MARGIN = 6.0  # in temperatures: price differences may change by this much before near clusters are listed again
+_REACH = 12.0  # in temperatures above the least cost plus price: a costlier cluster gets less than 1e-5 of the instance
+_MARGIN = 12.0  # in temperatures: price differences may change by this much before near clusters are listed again
+_BLOCK = 64  # instances whose exponentials are computed in one loop
+_LARGE_PART = 1e-4  # of the part in the cheapest cluster: smaller parts hardly change the curvature
+_RESTART_TEMPERATURE = 0.1  # of a search from 0, after given multipliers turned out to be useless
+# Tolerance of a constraint in a small cluster: this many instances, plus this fraction of the size.
+_LEAST_TOLERANCE, _SIZE_TOLERANCE = 0.3, 0.05
+_BORDER = 3.0  # an instance is near the border of two clusters if their costs plus prices differ by this many temperatures
+_SWEEPS = 3  # of the rescue
+_MAX_DOUBLINGS, _MAX_HALVINGS = 60, 30  # of a step of the rescue
+
+# The problem that every kernel takes: costs (n, k), weights (n,), groups (n,), constraints (R, K), slack (R, k), and the least
+# values (R,) of the multipliers.
+_PROBLEM = "Tuple((float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1]))"
 
 
 @dataclass(frozen=True)
@@ -49,7 +66,7 @@ class FairDual:
     temperature: float
 
 
-def solve_sparse_dual(
+def solve_dual(
     costs: np.ndarray,
     weights: np.ndarray,
     groups: np.ndarray,
@@ -74,12 +91,12 @@ def solve_sparse_dual(
         K.
     constraints, slack : float arrays (R, K), (R, k)
     multipliers : float array (R, k) or None
-        Where the search starts, by default at 0. If they come from nearby centres, the last temperature is enough.
+        Where the search starts, by default at 0. They should come from nearby centres. If the dual is less there than at 0, the
+        search starts at 0.
     temperatures : sequence of float
-        Used one after the other, as multiples of the mean cost of an instance's nearest cluster. At a temperature of 1, other
-        clusters get large parts of an instance, and at .01, the nearest cluster gets nearly all of it.
+        Used one after the other, in units of the mean cost of an instance's nearest cluster.
     tolerance : float
-        A constraint may be off by this many instances.
+        Number of instances by which a constraint may be off; in small clusters a few per cent of the size, if that is less.
 
     Notes
     -----
@@ -87,63 +104,48 @@ def solve_sparse_dual(
     """
     all_multipliers = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
     # A constraint and its opposite form an equality. It needs only one multiplier, which may have either sign.
-    firsts, seconds = np.array(_opposites(constraints, slack), dtype=np.int64).reshape(-1, 2).T
-    independent = np.setdiff1d(np.arange(len(constraints)), seconds)
-    minima = np.where(np.isin(independent, firsts), -np.inf, 0.0)
-    all_multipliers[firsts] -= all_multipliers[seconds]
-    dual = _maximise(
-        costs,
-        weights,
-        groups,
-        n_groups,
-        constraints[independent],
-        slack[independent],
-        minima,
-        all_multipliers[independent],
-        temperatures,
-        tolerance,
-    )
-    all_multipliers[independent] = dual.multipliers
-    all_multipliers[seconds] = np.maximum(0.0, -all_multipliers[firsts])
+    opposites = _opposites(constraints, slack)
+    minima = np.zeros(len(constraints))
+    for first, second in opposites.items():
+        all_multipliers[first] -= all_multipliers[second]
+        minima[first] = -np.inf
+    kept = [row for row in range(len(constraints)) if row not in opposites.values()]
+    arrays = costs, weights, constraints.reshape(-1, n_groups)[kept], slack[kept], minima[kept], all_multipliers[kept]
+    costs, weights, *rest, first_multipliers = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
+    problem = costs, weights, np.ascontiguousarray(groups), *rest
+    dual = _maximise(problem, first_multipliers, temperatures, tolerance)
+    all_multipliers[kept] = dual.multipliers
+    for first, second in opposites.items():
+        all_multipliers[second] = -all_multipliers[first]
     return replace(dual, multipliers=np.maximum(0.0, all_multipliers))
 
 
-def _maximise(costs, weights, groups, n_groups, constraints, slack, minima, multipliers, temperatures, tolerance) -> FairDual:
-    """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten.
-
-    ``minima`` (R,) are lower limits of the multipliers.
-    """
-    mean_least_cost = float((weights * costs.min(axis=1)).sum() / weights.sum())
-    mean_cost = float(costs.mean())
-    unit = (mean_least_cost if mean_least_cost > _ROUNDING * mean_cost else mean_cost) or 1.0  # of the temperatures
-    counts, prices = np.empty((n_groups, costs.shape[1])), np.empty((n_groups, costs.shape[1]))
-    bound = -np.inf
-    for temperature in temperatures:
-        value = _ascend(
-            costs,
-            weights,
-            groups,
-            np.ascontiguousarray(constraints),
-            np.ascontiguousarray(slack),
-            minima,
-            temperature * unit,
-            tolerance,
-            multipliers,
-            prices,
-            counts,
-        )
-        bound = max(bound, value)
-    return FairDual(bound, multipliers, prices, counts, temperatures[-1] * unit)
-
-
-def _opposites(constraints: np.ndarray, slack: np.ndarray) -> list[tuple[int, int]]:
+def _opposites(constraints: np.ndarray, slack: np.ndarray) -> dict[int, int]:
     """Pairs of opposite constraints, which together fix a sum in every cluster; no constraint is in two pairs."""
     is_opposite = (constraints[:, None] == -constraints).all(axis=2) & (slack[:, None] == -slack).all(axis=2)
-    pairs: list[tuple[int, int]] = []
-    for first, second in np.argwhere(np.triu(is_opposite, 1)).tolist():
-        if not any({first, second} & set(pair) for pair in pairs):
-            pairs.append((first, second))
+    pairs: dict[int, int] = {}
+    for first, second in zip(*np.nonzero(is_opposite), strict=True):
+        if first < second and not {first, second} & {*pairs, *pairs.values()}:
+            pairs[int(first)] = int(second)
     return pairs
+
+
+def _maximise(problem, multipliers, temperatures, tolerance) -> FairDual:
+    """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten."""
+    costs, weights, _, constraints, _, _ = problem
+    value_at_zero = _value(problem, np.zeros(multipliers.shape))
+    mean_least_cost, mean_cost = value_at_zero / float(weights.sum()), float(costs[:_COST_SAMPLE].mean())
+    unit = (mean_least_cost if mean_least_cost > _ROUNDING * mean_cost else mean_cost) or 1.0
+    counts, prices = np.empty((2, constraints.shape[1], costs.shape[1]))
+    _rescue(problem, temperatures[0] * unit, tolerance, multipliers, prices)
+    if multipliers.any() and _value(problem, multipliers) < value_at_zero:
+        multipliers[:] = 0.0
+        temperatures = (*[_RESTART_TEMPERATURE] * (temperatures[0] < _RESTART_TEMPERATURE), *temperatures)
+        _rescue(problem, temperatures[0] * unit, tolerance, multipliers, prices)
+    bound = -np.inf
+    for temperature in temperatures:
+        bound = max(bound, _ascend(problem, temperature * unit, tolerance, multipliers, prices, counts))
+    return FairDual(bound, multipliers, prices, counts, temperatures[-1] * unit)
 
 
 def fractional_means(
@@ -160,7 +162,369 @@ def fractional_means(
     return means
 
 
-# ---- Newton steps -----------------------------------------------------------------------------------------------------
+# ---- elementary functions ----------------------------------------------------------------------------------------------
+
+
+@njit  # not @inner, because a test calls it from Python
+def _exponentials(values, n_values):
+    """Replace the first ``n_values`` values x of at least 0 by exp(-x): the series of exp(-x / 16), squared four times.
+
+    Values above 24 count as 24. The error is below 1e-9, and far smaller where x is below 4.
+    """
+    for i in range(n_values):
+        x = min(values[i], 24.0) * -0.0625
+        total = 1.0 + x * (1.0 / 7.0)
+        for power in range(6, 0, -1):
+            total = 1.0 + x * (1.0 / power) * total
+        for _ in range(4):
+            total *= total
+        values[i] = total
+
+
+@njit  # not @inner, because a test calls it from Python
+def _log(x):
+    """log(x) of a positive number, with an error below 1e-12."""
+    mantissa, exponent = frexp(x)
+    if mantissa < 0.7071067811865476:
+        mantissa, exponent = 2 * mantissa, exponent - 1
+    s = (mantissa - 1) / (mantissa + 1)
+    value, square = 0.0, s * s
+    for power in range(6, -1, -1):
+        value = value * square + 2.0 / (2 * power + 1)
+    return exponent * _LN2 + s * value
+
+
+# ---- values and cheapest clusters --------------------------------------------------------------------------------------
+
+
+@inner
+def _set_prices(constraints, multipliers, prices):
+    """Fill in the prices that the multipliers give."""
+    for group in range(prices.shape[0]):
+        for cluster in range(prices.shape[1]):
+            total = 0.0
+            for constraint in range(constraints.shape[0]):
+                total += multipliers[constraint, cluster] * constraints[constraint, group]
+            prices[group, cluster] = total
+
+
+@inner
+def _least_value(costs, prices, row, group):
+    """The least cost plus price of an instance. Four independent minima let the processor overlap the comparisons."""
+    k = costs.shape[1]
+    a = b = c = d = costs[row, 0] + prices[group, 0]
+    whole = k - k % 4
+    for cluster in range(0, whole, 4):
+        a = min(a, costs[row, cluster] + prices[group, cluster])
+        b = min(b, costs[row, cluster + 1] + prices[group, cluster + 1])
+        c = min(c, costs[row, cluster + 2] + prices[group, cluster + 2])
+        d = min(d, costs[row, cluster + 3] + prices[group, cluster + 3])
+    for cluster in range(whole, k):
+        a = min(a, costs[row, cluster] + prices[group, cluster])
+    return min(min(a, b), min(c, d))
+
+
+@compiled(f"float64({_PROBLEM}, float64[:,::1])")
+def _value(problem, multipliers):
+    """The exact dual, which is not smoothed, at the multipliers."""
+    costs, weights, groups, constraints, slack, _ = problem
+    k, total = costs.shape[1], 0.0
+    prices = np.empty((constraints.shape[1], k))
+    _set_prices(constraints, multipliers, prices)
+    for row in range(len(costs)):
+        total += weights[row] * _least_value(costs, prices, row, groups[row])
+    for constraint in range(len(constraints)):
+        for cluster in range(k):
+            total -= slack[constraint, cluster] * multipliers[constraint, cluster]
+    return total
+
+
+@inner
+def _set_two_cheapest(costs, prices, row, group, first, second, least, next_least):
+    """Fill in the cheapest and the second cheapest cluster of an instance, and their costs plus prices; ties to the first."""
+    a, b, index_a, index_b = np.inf, np.inf, 0, 0
+    for cluster in range(costs.shape[1]):
+        value = costs[row, cluster] + prices[group, cluster]
+        if value < b:
+            if value < a:
+                a, b, index_a, index_b = value, a, cluster, index_a
+            else:
+                b, index_b = value, cluster
+    first[row], second[row], least[row], next_least[row] = index_a, index_b, a, b
+
+
+@compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1], int64[::1], float64[::1], float64[::1])")
+def two_cheapest(costs, groups, prices, first, second, least, next_least):
+    """Write each instance's cheapest and second cheapest cluster, and their costs plus prices; all arrays are (n,)."""
+    for row in range(len(costs)):
+        _set_two_cheapest(costs, prices, row, groups[row], first, second, least, next_least)
+
+
+@inner
+def _cluster_tolerance(tolerance, counts, cluster):
+    """By how many instances a constraint of this cluster may be off."""
+    size = 0.0
+    for group in range(counts.shape[0]):
+        size += counts[group, cluster]
+    return min(tolerance, _LEAST_TOLERANCE + _SIZE_TOLERANCE * size)
+
+
+# ---- the rescue --------------------------------------------------------------------------------------------------------
+
+
+@inner
+def _gradient(constraints, slack, counts, constraint, cluster):
+    """By how much a constraint is violated, which is the derivative of the dual by its multiplier."""
+    total = -slack[constraint, cluster]
+    for group in range(constraints.shape[1]):
+        total += constraints[constraint, group] * counts[group, cluster]
+    return total
+
+
+@inner
+def _violation_after(problem, constraint, cluster, step, margins):
+    """The violation if the multiplier changes by ``step``. A row is then in the cluster if step * coefficient < its margin."""
+    _, weights, groups, constraints, slack, _ = problem
+    total = -slack[constraint, cluster]
+    for row in range(len(weights)):
+        coefficient = constraints[constraint, groups[row]]
+        if step * coefficient < margins[row]:
+            total += weights[row] * coefficient
+    return total
+
+
+@inner
+def _step_to_border(problem, constraint, cluster, is_violated, first_step, largest_fall, margins):
+    """A change of one multiplier after which its constraint just holds, or 0 if there is none.
+
+    The step is doubled until the constraint changes from violated to met or back, and then located to a fifth of
+    ``first_step``. A multiplier that no longer binds falls by at most ``largest_fall``.
+    """
+    low, high, step = 0.0, 0.0, first_step
+    for _ in range(_MAX_DOUBLINGS):
+        if (_violation_after(problem, constraint, cluster, step, margins) <= 0) == is_violated:
+            high = step
+            break
+        low = step
+        if -step >= largest_fall:
+            return -largest_fall
+        step *= 2
+    if high == 0.0:
+        return 0.0
+    for _ in range(_MAX_HALVINGS):
+        if abs(high - low) < 0.2 * abs(first_step):
+            break
+        step = 0.5 * (low + high)
+        if (_violation_after(problem, constraint, cluster, step, margins) <= 0) == is_violated:
+            high = step
+        else:
+            low = step
+    return high if is_violated else low
+
+
+@inner
+def _count_rows(problem, prices, temperature, changed, cheapest, counts, at_border):
+    """Fill in the counts (K, k) of the cheapest clusters, and the weight (k,) of the rows at each cluster's border.
+
+    Only the prices of cluster ``changed`` differ from the last call; -1 stands for all clusters.
+    """
+    costs, weights, groups, _, _, _ = problem
+    first, second, least, next_least = cheapest
+    counts[:], at_border[:] = 0.0, 0.0
+    for row in range(len(costs)):
+        group = groups[row]
+        if (
+            changed < 0
+            or first[row] == changed
+            or second[row] == changed
+            or costs[row, changed] + prices[group, changed] < next_least[row]
+        ):
+            _set_two_cheapest(costs, prices, row, group, first, second, least, next_least)
+        counts[group, first[row]] += weights[row]
+        if next_least[row] - least[row] < _BORDER * temperature:
+            at_border[first[row]] += weights[row]
+            at_border[second[row]] += weights[row]
+
+
+@compiled(f"void({_PROBLEM}, float64, float64, float64[:,::1], float64[:,::1])")
+def _rescue(problem, temperature, tolerance, multipliers, prices):
+    """Change multipliers that Newton steps cannot move, because no instance is near the border of their cluster.
+
+    A multiplier changes if its constraint is off by more than its tolerance and by more than the weight of three times the rows
+    at the cluster's border. The first sweep only lowers multipliers: a price that no longer fits may have drawn all rows.
+    """
+    costs, _, groups, constraints, slack, minima = problem
+    n, k = costs.shape
+    first, second = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    least, next_least, margins = np.empty(n), np.empty(n), np.empty(n)
+    cheapest = first, second, least, next_least
+    counts, at_border = np.empty((constraints.shape[1], k)), np.empty(k)
+    if not len(constraints) or k == 1:
+        return
+    _set_prices(constraints, multipliers, prices)
+    _count_rows(problem, prices, temperature, -1, cheapest, counts, at_border)
+    for sweep in range(_SWEEPS):
+        any_changed = False
+        for cluster in range(k):
+            for constraint in range(len(constraints)):
+                violation = _gradient(constraints, slack, counts, constraint, cluster)
+                is_violated, largest_fall = violation > 0, multipliers[constraint, cluster] - minima[constraint]
+                if (is_violated and sweep == 0) or not (is_violated or largest_fall > 0):
+                    continue
+                if abs(violation) <= max(_cluster_tolerance(tolerance, counts, cluster), 3 * at_border[cluster]):
+                    continue
+                for row in range(n):
+                    other = next_least[row] if first[row] == cluster else least[row]
+                    margins[row] = other - costs[row, cluster] - prices[groups[row], cluster]
+                first_step = temperature if is_violated else -temperature
+                step = _step_to_border(problem, constraint, cluster, is_violated, first_step, largest_fall, margins)
+                if step != 0.0:
+                    multipliers[constraint, cluster] = max(minima[constraint], multipliers[constraint, cluster] + step)
+                    _set_prices(constraints, multipliers, prices)
+                    _count_rows(problem, prices, temperature, cluster, cheapest, counts, at_border)
+                    any_changed = True
+        if not any_changed and sweep > 0:
+            return
+
+
+# ---- the near clusters of each instance --------------------------------------------------------------------------------
+
+
+@inner
+def _list_near_clusters(problem, prices, max_excess, sure_counts, sure_costs):
+    """List the near clusters of each instance: their cost plus price is within ``max_excess`` of the least.
+
+    An instance with one near cluster is sure, any other is unsure. ``sure_counts`` and ``sure_costs`` become the sums over sure
+    instances. Returns the unsure ones, their number, and their near clusters as sparse rows: row starts, clusters, and costs.
+    """
+    costs, weights, groups, _, _, _ = problem
+    n, k = costs.shape
+    sure_counts[:], sure_costs[:] = 0.0, 0.0
+    unsure, starts, leasts = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64), np.empty(n)
+    n_unsure, n_entries = 0, 0
+    starts[0] = 0
+    for row in range(n):
+        group = groups[row]
+        least = _least_value(costs, prices, row, group)
+        n_near, sum_of_near = 0, 0  # if one cluster is near, the sum is its index
+        for cluster in range(k):
+            is_near = np.int64(costs[row, cluster] + prices[group, cluster] - least <= max_excess)
+            n_near += is_near
+            sum_of_near += is_near * cluster
+        if n_near > 1:
+            unsure[n_unsure], leasts[n_unsure] = row, least
+            n_entries += n_near
+            n_unsure += 1
+            starts[n_unsure] = n_entries
+        else:
+            sure_counts[group, sum_of_near] += weights[row]
+            sure_costs[group, sum_of_near] += weights[row] * costs[row, sum_of_near]
+    # Each entry is written, and overwritten by the next one unless its cluster is near: branches would be mispredicted.
+    clusters, near_costs = np.empty(n_entries + 1, dtype=np.int32), np.empty(n_entries + 1)
+    position = 0
+    for index in range(n_unsure):
+        row = unsure[index]
+        group, least = groups[row], leasts[index]
+        for cluster in range(k):
+            clusters[position], near_costs[position] = cluster, costs[row, cluster]
+            position += costs[row, cluster] + prices[group, cluster] - least <= max_excess
+    return unsure, n_unsure, starts, clusters, near_costs
+
+
+@inner
+def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
+    """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature.
+
+    ``near`` is what :func:`_list_near_clusters` returned. ``curvature`` (K, k, k) holds -``temperature`` times the derivatives
+    of each group's counts by its prices (lower half).
+    """
+    unsure, n_unsure, starts, clusters, near_costs = near
+    n_groups, k = counts.shape
+    least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
+    curvature[:] = 0.0
+    for group in range(n_groups):
+        for cluster in range(k):
+            counts[group, cluster] = sure_counts[group, cluster]
+            least_sum += sure_costs[group, cluster] + prices[group, cluster] * sure_counts[group, cluster]
+    values, ends = np.empty(k), np.zeros(_BLOCK + 1, dtype=np.int64)
+    parts, part_clusters = np.empty(_BLOCK * k + 1), np.empty(_BLOCK * k + 1, dtype=np.int64)
+    for block in range(0, n_unsure, _BLOCK):
+        block_size, n_parts = min(_BLOCK, n_unsure - block), 0
+        for index in range(block_size):
+            row, start = unsure[block + index], starts[block + index]
+            n_near, group, least = starts[block + index + 1] - start, groups[row], np.inf
+            for i in range(n_near):
+                values[i] = near_costs[start + i] + prices[group, clusters[start + i]]
+                least = min(least, values[i])
+            least_sum += weights[row] * least
+            for i in range(n_near):
+                excess = (values[i] - least) * inverse
+                parts[n_parts], part_clusters[n_parts] = excess, clusters[start + i]
+                n_parts += excess <= _REACH
+            ends[index + 1] = n_parts
+        _exponentials(parts, n_parts)
+        for index in range(block_size):
+            row, low, high = unsure[block + index], ends[index], ends[index + 1]
+            group, total = groups[row], 0.0
+            if high - low == 1:
+                counts[group, part_clusters[low]] += weights[row]
+                continue
+            for i in range(low, high):
+                total += parts[i]
+            smoothing += weights[row] * _log(total)
+            scale, inverse_total = weights[row] / total, 1.0 / total
+            for i in range(low, high):
+                part, cluster = scale * parts[i], part_clusters[i]
+                counts[group, cluster] += part
+                if parts[i] > _LARGE_PART:
+                    scaled_part = part * inverse_total
+                    for j in range(low, i):
+                        curvature[group, cluster, part_clusters[j]] -= scaled_part * parts[j]
+                    curvature[group, cluster, cluster] += part - scaled_part * parts[i]
+    return least_sum, temperature * smoothing
+
+
+@inner
+def _largest_shift(prices, former):
+    """Largest change, since the ``former`` prices, of the difference between a group's prices in two clusters."""
+    largest = 0.0
+    for group in range(prices.shape[0]):
+        low, high = np.inf, -np.inf
+        for cluster in range(prices.shape[1]):
+            change = prices[group, cluster] - former[group, cluster]
+            low, high = min(low, change), max(high, change)
+        largest = max(largest, high - low)
+    return largest
+
+
+@compiled("void(float64[:,::1], float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
+def _means(X, costs, weights, groups, prices, temperature, means):
+    """Fill in ``means``, except those of clusters without rows: see :func:`fractional_means`."""
+    k, d = means.shape
+    sums, totals, parts, clusters = np.zeros((k, d)), np.zeros(k), np.empty(k + 1), np.empty(k + 1, dtype=np.int64)
+    inverse = 1.0 / temperature
+    for row in range(len(X)):
+        group, n_near, total = groups[row], 0, 0.0
+        least = _least_value(costs, prices, row, group)
+        for cluster in range(k):
+            excess = (costs[row, cluster] + prices[group, cluster] - least) * inverse
+            parts[n_near], clusters[n_near] = excess, cluster
+            n_near += excess <= _REACH
+        _exponentials(parts, n_near)
+        for i in range(n_near):
+            total += parts[i]
+        for i in range(n_near):
+            part = weights[row] * parts[i] / total
+            totals[clusters[i]] += part
+            for feature in range(d):
+                sums[clusters[i], feature] += part * X[row, feature]
+    for cluster in range(k):
+        if totals[cluster] > 0:
+            for feature in range(d):
+                means[cluster, feature] = sums[cluster, feature] / totals[cluster]
+
+
+# ---- Newton steps ------------------------------------------------------------------------------------------------------
 
 
 @njit
@@ -214,40 +578,32 @@ def _newton_system(constraints, curvature, temperature, free, n_free, gradient, 
 
 
 @inner
-def _free_multipliers(constraints, counts, slack, minima, multipliers, gradient, free):
-    """Fill in the gradient and the indices of the free multipliers; return their number and their largest absolute gradient.
+def _free_multipliers(problem, counts, multipliers, tolerance, gradient, free):
+    """Fill in the gradient and the indices of the free multipliers; return their number, and whether the search is done.
 
-    A multiplier is free unless it is at its minimum and its constraint is met.
+    A multiplier is free unless it is at its minimum and its constraint is met. The search is done if no constraint with a free
+    multiplier is off by more than its tolerance.
     """
-    k = multipliers.shape[1]
-    n_free, largest_gradient = 0, 0.0
-    for constraint in range(constraints.shape[0]):
+    _, _, _, constraints, slack, minima = problem
+    k, n_free, is_done = multipliers.shape[1], 0, True
+    for constraint in range(len(constraints)):
         for cluster in range(k):
-            total = -slack[constraint, cluster]
-            for group in range(constraints.shape[1]):
-                total += constraints[constraint, group] * counts[group, cluster]
-            gradient[constraint, cluster] = total
-            if total > 0 or multipliers[constraint, cluster] > minima[constraint]:
+            violation = _gradient(constraints, slack, counts, constraint, cluster)
+            gradient[constraint, cluster] = violation
+            if violation > 0 or multipliers[constraint, cluster] > minima[constraint]:
                 free[n_free] = constraint * k + cluster
                 n_free += 1
-                largest_gradient = max(largest_gradient, abs(total))
-    return n_free, largest_gradient
+                is_done = is_done and abs(violation) <= _cluster_tolerance(tolerance, counts, cluster)
+    return n_free, is_done
 
 
 @inner
-def _copy(source, target):
-    """Copy in a loop, because Numba would take seconds to compile ``target[:] = source``."""
-    for row in range(source.shape[0]):
-        for column in range(source.shape[1]):
-            target[row, column] = source[row, column]
-
-
-@inner
-def _step(constraints, minima, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
+def _step(problem, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
     """Fill in trial multipliers by a Newton step; return the damping of the step and the gain that the gradient predicts.
 
     The damping grows until the system is solvable. It reaches ``_MAX_DAMPING`` if the system never is.
     """
+    _, _, _, constraints, _, minima = problem
     k, predicted_gain = multipliers.shape[1], 0.0
     while damping < _MAX_DAMPING:
         _newton_system(constraints, curvature, temperature, free, n_free, gradient, damping, matrix, right)
@@ -265,201 +621,31 @@ def _step(constraints, minima, curvature, temperature, free, n_free, gradient, d
 
 
 @inner
+def _copy(source, target):
+    """Copy in a loop, because Numba would take seconds to compile ``target[:] = source``."""
+    for row in range(source.shape[0]):
+        for column in range(source.shape[1]):
+            target[row, column] = source[row, column]
+
+
+@inner
 def _judge_trial(trial_value, value, predicted_gain, steps, damping):
     """Whether to accept a trial, and the next damping. A trial, except the first, must reach a fifth of the predicted gain."""
     if steps == 0:
         return True, damping
     if not (predicted_gain > 0 and trial_value >= value + 0.2 * predicted_gain):
-        return False, max(4 * damping, 1e-4)
+        return False, max(10 * damping, 1e-2)
     lower_damping = max(0.2 * damping, 1e-9)
     return True, (lower_damping if trial_value >= value + 0.4 * predicted_gain else damping)
 
 
-@njit  # not @inner, because a test calls it from Python
-def _log(x):
-    """log(x) of a positive number, by operations that every processor rounds alike. The error is below 1e-15."""
-    mantissa, exponent = frexp(x)
-    if mantissa < 0.7071067811865476:
-        mantissa, exponent = 2 * mantissa, exponent - 1
-    s = (mantissa - 1) / (mantissa + 1)
-    value, square = 0.0, s * s
-    for power in range(9, -1, -1):
-        value = value * square + 2.0 / (2 * power + 1)
-    return exponent * _LN2 + s * value
+@compiled(f"float64({_PROBLEM}, float64, float64, float64[:,::1], float64[:,::1], float64[:,::1])")
+def _ascend(problem, temperature, tolerance, multipliers, prices, counts):
+    """Maximise the smoothed dual over multipliers >= ``minima``; return the largest value that the exact dual reached.
 
-
-# ---- the near clusters of each instance --------------------------------------------------------------------------------
-
-
-@inner
-def _exponential(x):
-    """exp(-x) for x from 0 to 40: the series of exp(-x / 64), squared six times."""
-    x *= -0.015625
-    total = 1.0 + x * (1 / 10.0)
-    for power in range(9, 0, -1):
-        total = 1.0 + x * (1.0 / power) * total
-    for _ in range(6):
-        total *= total
-    return total
-
-
-@inner
-def _cheapest_cluster(costs, prices, row, group):
-    """The least cost plus price of an instance, and the cluster where it is reached."""
-    least, cheapest = costs[row, 0] + prices[group, 0], 0
-    for cluster in range(1, costs.shape[1]):
-        value = costs[row, cluster] + prices[group, cluster]
-        if value < least:
-            least, cheapest = value, cluster
-    return least, cheapest
-
-
-@inner
-def _list_near_clusters(costs, weights, groups, prices, max_excess, sure_counts, sure_costs):
-    """List the near clusters of each instance: their cost plus price is within ``max_excess`` of the least.
-
-    An instance with one near cluster is sure, any other is unsure. ``sure_counts`` and ``sure_costs`` become the sums over sure
-    instances. Returns the unsure ones, their number, and their near clusters as sparse rows: row starts, clusters, and costs.
+    ``multipliers`` (R, k) are changed in place, and ``prices`` and ``counts`` (K, k) are filled in.
     """
-    n, k = costs.shape
-    for group in range(sure_counts.shape[0]):
-        for cluster in range(k):
-            sure_counts[group, cluster], sure_costs[group, cluster] = 0.0, 0.0
-    unsure, starts = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
-    n_unsure, n_entries = 0, 0
-    starts[0] = 0
-    for row in range(n):
-        group = groups[row]
-        least, cheapest = _cheapest_cluster(costs, prices, row, group)
-        n_near = 0
-        for cluster in range(k):
-            n_near += costs[row, cluster] + prices[group, cluster] - least <= max_excess
-        if n_near > 1:
-            unsure[n_unsure] = row
-            n_entries += n_near
-            n_unsure += 1
-            starts[n_unsure] = n_entries
-        else:
-            sure_counts[group, cheapest] += weights[row]
-            sure_costs[group, cheapest] += weights[row] * costs[row, cheapest]
-    clusters, near_costs = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
-    position = 0
-    for index in range(n_unsure):
-        row = unsure[index]
-        group = groups[row]
-        least, _ = _cheapest_cluster(costs, prices, row, group)
-        for cluster in range(k):
-            if costs[row, cluster] + prices[group, cluster] - least <= max_excess:
-                clusters[position], near_costs[position] = cluster, costs[row, cluster]
-                position += 1
-    return unsure, n_unsure, starts, clusters, near_costs
-
-
-@inner
-def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
-    """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature.
-
-    ``near`` is what :func:`_list_near_clusters` returned. ``curvature`` (K, k, k) holds -``temperature`` times the derivatives
-    of each group's counts by its prices (lower half).
-    """
-    unsure, n_unsure, starts, clusters, near_costs = near
-    n_groups, k = counts.shape
-    least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
-    for group in range(n_groups):
-        for cluster in range(k):
-            counts[group, cluster] = sure_counts[group, cluster]
-            least_sum += sure_costs[group, cluster] + prices[group, cluster] * sure_counts[group, cluster]
-            for other in range(k):
-                curvature[group, cluster, other] = 0.0
-    parts = np.empty(k)
-    for index in range(n_unsure):
-        row = unsure[index]
-        group, weight = groups[row], weights[row]
-        first, size = starts[index], starts[index + 1] - starts[index]
-        least = np.inf
-        for i in range(size):
-            parts[i] = near_costs[first + i] + prices[group, clusters[first + i]]
-            least = min(least, parts[i])
-        for i in range(size):  # a separate loop, which the compiler can vectorise
-            parts[i] = _exponential(min((parts[i] - least) * inverse, 40.0))
-        total = 0.0
-        for i in range(size):
-            total += parts[i]
-        least_sum += weight * least
-        smoothing += weight * _log(total)
-        scale = weight / total
-        for i in range(size):
-            cluster = clusters[first + i]
-            counts[group, cluster] += scale * parts[i]
-            if parts[i] > 1e-6:
-                scaled_part = scale * parts[i] / total
-                for j in range(i):
-                    curvature[group, cluster, clusters[first + j]] -= scaled_part * parts[j]
-                curvature[group, cluster, cluster] += scale * parts[i] - scaled_part * parts[i]
-    return least_sum, temperature * smoothing
-
-
-@inner
-def _largest_shift(prices, former):
-    """Largest change, since the ``former`` prices, of the difference between a group's prices in two clusters."""
-    largest = 0.0
-    for group in range(prices.shape[0]):
-        low, high = np.inf, -np.inf
-        for cluster in range(prices.shape[1]):
-            change = prices[group, cluster] - former[group, cluster]
-            low, high = min(low, change), max(high, change)
-        largest = max(largest, high - low)
-    return largest
-
-
-@compiled("void(float64[:,::1], float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
-def _means(X, costs, weights, groups, prices, temperature, means):
-    """Fill in ``means``, except those of clusters without rows: see :func:`fractional_means`."""
-    k, d = means.shape
-    sums, totals, parts = np.zeros((k, d)), np.zeros(k), np.empty(k)
-    for row in range(len(X)):
-        group = groups[row]
-        least, _ = _cheapest_cluster(costs, prices, row, group)
-        total = 0.0
-        for cluster in range(k):
-            value = (costs[row, cluster] + prices[group, cluster] - least) / temperature
-            parts[cluster] = _exponential(value) if value < _REACH else 0.0
-            total += parts[cluster]
-        for cluster in range(k):
-            if parts[cluster] > 0:
-                part = weights[row] * parts[cluster] / total
-                totals[cluster] += part
-                for feature in range(d):
-                    sums[cluster, feature] += part * X[row, feature]
-    for cluster in range(k):
-        if totals[cluster] > 0:
-            for feature in range(d):
-                means[cluster, feature] = sums[cluster, feature] / totals[cluster]
-
-
-# ---- the ascent --------------------------------------------------------------------------------------------------------
-
-
-@inner
-def _set_prices(constraints, multipliers, prices):
-    """Fill in the prices that the multipliers give."""
-    for group in range(prices.shape[0]):
-        for cluster in range(prices.shape[1]):
-            total = 0.0
-            for constraint in range(constraints.shape[0]):
-                total += multipliers[constraint, cluster] * constraints[constraint, group]
-            prices[group, cluster] = total
-
-
-@compiled(
-    "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64, float64,"
-    "float64[:,::1], float64[:,::1], float64[:,::1])"
-)
-def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tolerance, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= ``minima`` (R,); return the largest value that the exact dual reached.
-
-    ``multipliers`` are changed in place, and ``prices`` and ``counts`` are filled in.
-    """
+    _, weights, groups, constraints, slack, _ = problem
     n_constraints, k = multipliers.shape
     n_groups, size = constraints.shape[1], n_constraints * k
     curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
@@ -468,14 +654,14 @@ def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tol
     listed_prices = np.empty((n_groups, k))  # prices at which near clusters were listed
     gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
-    damping, value, bound = 1e-4, -np.inf, -np.inf
-    predicted_gain, n_free, steps = 0.0, 0, 0
+    damping, value, bound = _FIRST_DAMPING, -np.inf, -np.inf
+    predicted_gain, n_free, steps, is_first = 0.0, 0, 0, True
     while True:
         _set_prices(constraints, trial, trial_prices)
-        if steps == 0 or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
+        if is_first or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
             _copy(trial_prices, listed_prices)
-            max_excess = (_REACH + _MARGIN) * temperature
-            near = _list_near_clusters(costs, weights, groups, trial_prices, max_excess, sure_counts, sure_costs)
+            near = _list_near_clusters(problem, trial_prices, (_REACH + _MARGIN) * temperature, sure_counts, sure_costs)
+            is_first = False
         exact_value, smoothing = _evaluate(
             near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
         )
@@ -491,12 +677,12 @@ def _ascend(costs, weights, groups, constraints, slack, minima, temperature, tol
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
-            n_free, largest_gradient = _free_multipliers(constraints, counts, slack, minima, multipliers, gradient, free)
-            if largest_gradient <= tolerance or steps == _MAX_STEPS:
+            n_free, is_done = _free_multipliers(problem, counts, multipliers, tolerance, gradient, free)
+            if is_done or steps == _MAX_STEPS:
                 return bound
             steps += 1
         damping, predicted_gain = _step(
-            constraints, minima, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
+            problem, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
         )
         if damping >= _MAX_DAMPING:
             return bound

@@ -1,4 +1,4 @@
-"""k-means under strict limits on the groups in every cluster.
+"""k-means under strict limits on the groups and the size of every cluster.
 
 1. *Centres*, on a weighted sample if the table is large: several starts of Lloyd's rounds, each with the cheapest fractional
    assignment within the limits (:mod:`clusterlets.algorithms.fair_dual`). Then swaps replace single centres by rows, to escape
@@ -8,10 +8,12 @@
    each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres.
 3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors.
 
-The result is checked in whole-number arithmetic before it is returned.
+A table of at most twelve rows is solved by enumeration instead. The result is checked in whole-number arithmetic before it is
+returned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -20,31 +22,34 @@ from time import monotonic
 import numpy as np
 
 from clusterlets.algorithms.compiled import compiled, inner
-from clusterlets.algorithms.fair_dual import FairDual, fractional_means, solve_sparse_dual
+from clusterlets.algorithms.enumeration import MAX_ROWS, cheapest_clustering
+from clusterlets.algorithms.fair_dual import FairDual, solve_dual, two_cheapest
 from clusterlets.algorithms.fair_flow import FairKMeansResult, draw_sample
+from clusterlets.algorithms.fractional_lloyd import Centres, run_rounds
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances
-from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts, rounded_to
+from clusterlets.algorithms.limit_counts import INFEASIBLE, NOT_CONVERGED, feasible_counts, least_cluster_size, rounded_to
 from clusterlets.algorithms.limits import Limit, limit_rows, products, violation_units
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import NoClusteringError
 
-# Temperatures of the dual. A cold start has no multipliers; a warm start has those of nearby centres.
-_COLD_START, _WARM_START = (1.0, 0.03), (0.03,)  # on the sample
-_COLD_START_TABLE, _WARM_START_TABLE = (1.0, 0.1, 0.01), (0.01,)
-_SAMPLE_TOLERANCE, _TABLE_TOLERANCE = 1e-3, 2e-4  # the dual may be off by these fractions of rows (table: at most 0.5 rows)
-_TRIAL_ROUNDS = 2  # rounds of each start, before the best starts are chosen
+# Temperatures of the dual on the table. A cold start has no multipliers; a warm start has those of nearby centres.
+_COLD_START, _WARM_START = (1.0, 0.1, 0.01), (0.01,)
+_TOLERANCE, _TOLERANCE_FRACTION = 0.5, 2e-4  # a constraint may be off by this many rows, or by this fraction of all
+_BLOCK = 4  # trials of which the best continue
+_TRIAL_ROUNDS = 2  # rounds of each trial
 _MAX_START_ROUNDS = 30  # of a start or swap that is continued
-_MAX_SWAPS = 6  # times n_init: swaps that are tried
-_MAX_FAILURES = 2  # times n_init, but at most k: unsuccessful swaps in a row that end the search
+_MAX_SWAPS = 24  # that are tried in each start
+_MAX_FAILURES = 8  # and at most k: unsuccessful swaps in a row that end the search
 _SWAP_ROUNDS = 3  # rounds after each swap
 _PROMISING_RATIO = 1.03  # a swap gets more rounds if its bound is below the current bound times this
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
-_MIN_GAIN = 1e-4  # a round is idle if it lowers the cost by less than this fraction
+_MIN_GAIN = 1e-4  # a round on the table is idle, and a swap unsuccessful, if it lowers the cost by at most this fraction
 _PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on the table end after this many idle ones in a row, or in all
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
-_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (largest number of rows, starts that continue on the table); otherwise one start
+_SMALL_TABLE = 3_000  # up to this many rows, all trials continue on the table, with and without swaps
+_MIDDLE_TABLE = 12_000  # up to this many rows, two of each block continue; above, one
 _MAX_POLISHED_ROWS = 8_000  # larger tables are not polished, because the time grows with the square of the rows
 _MAX_SWEEPS = 2  # of the polish
 
@@ -60,6 +65,8 @@ def fair_limit(
     n_init: int = 4,
     max_seconds: float | None = None,
     report: Callable[[str, float], None] | None = None,
+    largest_size: int | None = None,
+    n_jobs: int = 1,
 ) -> FairKMeansResult:
     """Cluster by k-means so that every cluster keeps the limits.
 
@@ -70,8 +77,8 @@ def fair_limit(
     limits : sequence of Limit
     levels : int array (K, S)
         Level of each group in each sensitive column.
-    least_size, n_init, max_seconds
-        As :class:`clusterlets.FairLimit` declares them; the first is ``min_cluster_size``.
+    least_size, n_init, max_seconds, largest_size, n_jobs
+        As :class:`clusterlets.FairLimit` declares them; the sizes are ``min_cluster_size`` and ``max_cluster_size``.
     report : callable, optional
         Called after each step, with a name for the step and the cost that it reached.
 
@@ -82,217 +89,289 @@ def fair_limit(
 
     Notes
     -----
-    O(n k d) time per round for distances, and O(n k) for each step of the dual; O(n k) memory.
+    O(n k d) time per round for distances, and O(n k) for each step of the dual; O(n k) memory for each job.
     """
     X, groups = checked_instances(X, groups, "fair-limit", n_clusters)
-    search = _Search(X, groups, n_clusters, random_state, limits, levels, least_size, n_init, max_seconds, report)
-    result = search.single_cluster() if n_clusters == 1 else search.best_of_starts()
-    search.check(result.labels)
+    whole_limits = limit_rows(limits, levels, np.bincount(groups, minlength=len(levels)))
+    # Merge groups that no limit distinguishes.
+    if len(whole_limits):
+        whole_limits, codes = np.unique(whole_limits, axis=1, return_inverse=True)
+    else:
+        whole_limits, codes = whole_limits[:, :1], np.zeros(len(levels), int)
+    groups = codes.reshape(-1)[groups]
+    sizes = least_size, len(X) if largest_size is None else largest_size
+    table = _Table(X, groups, n_clusters, np.bincount(groups), np.ascontiguousarray(whole_limits), *sizes)
+    if n_clusters == 1:
+        table.whole_counts(table.totals[:, None].astype(np.float64))  # raises if the table breaks a limit
+        result = table.result_for(np.zeros(len(X), dtype=np.int64))
+    elif len(X) <= MAX_ROWS:
+        result = _enumerate(table)
+    else:
+        deadline = np.inf if max_seconds is None else monotonic() + max_seconds
+        result = _Search(table, random_state, n_init, deadline, report or (lambda step, cost: None), n_jobs).best_of_starts()
+    table.check(result.labels)
     return result
 
 
 @dataclass(frozen=True)
-class _Centres:
-    """Centres (k, d), which are the means of a fractional assignment, and the multipliers and the bound of that assignment."""
+class _Table:
+    """The rows with their groups, and what every cluster must keep: ``limits`` (R, K) in whole numbers, and sizes."""
 
-    centres: np.ndarray
-    multipliers: np.ndarray
-    bound: float
+    X: np.ndarray
+    groups: np.ndarray
+    k: int
+    totals: np.ndarray
+    limits: np.ndarray
+    least_size: int
+    largest_size: int
 
+    def whole_counts(self, wanted: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
+        return feasible_counts(wanted, self.totals, self.limits, self.least_size, self.largest_size, known)
 
-class _Search:
-    """The steps of a fit, which share the table, the limits in whole numbers, a sample, and the random generator."""
+    def dual_constraints(self) -> tuple[np.ndarray, np.ndarray]:
+        """Constraints (R, K) and slack (R, k) of the dual, in units of instances: the limits, and the sizes that can bind."""
+        n, ones = len(self.X), np.ones(len(self.totals))
+        # A cluster with fewer instances cannot keep the limits, but may look cheapest to the dual, which splits instances.
+        least = least_cluster_size(self.totals, self.limits, self.least_size)
+        sizes = [(-ones, -least)] * (1 < least <= n // self.k) + [(ones, self.largest_size)] * (self.largest_size < n)
+        constraints = np.vstack([self.limits / violation_units(self.limits)[:, None], *(row for row, _ in sizes)])
+        slack = np.r_[np.zeros(len(self.limits)), [size for _, size in sizes]]
+        return constraints, np.repeat(slack[:, None], self.k, axis=1)
 
-    def __init__(self, X, groups, n_clusters, random_state, limits, levels, least_size, n_init, max_seconds, report):
-        whole_limits = limit_rows(limits, levels, np.bincount(groups, minlength=len(levels)))
-        # Merge groups that no limit distinguishes.
-        if len(whole_limits):
-            whole_limits, codes = np.unique(whole_limits, axis=1, return_inverse=True)
-        else:
-            whole_limits, codes = whole_limits[:, :1], np.zeros(len(levels), int)
-        self._X, self._groups, self._k, self._random = X, codes.reshape(-1)[groups], n_clusters, random_state
-        self._totals, self._least_size = np.bincount(self._groups), least_size
-        self._limits = np.ascontiguousarray(whole_limits)
-        self._scaled_limits = self._limits / violation_units(whole_limits)[:, None]
-        self._n_init, self._report = n_init, report or (lambda step, cost: None)
-        self._deadline = np.inf if max_seconds is None else monotonic() + max_seconds
-        sample, self._sample_weights = draw_sample(X, self._groups, n_clusters, random_state)
-        self._sample, self._sample_groups = X[sample], self._groups[sample]
-        self._n_rounds = 0
-
-    def best_of_starts(self) -> FairKMeansResult:
-        try:  # find out first whether clusters within the limits exist
-            self._counts = self._feasible_counts(np.repeat(self._totals[:, None] / self._k, self._k, axis=1))
-        except NoClusteringError as error:
-            error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
-            raise
-        best = None
-        n_starts = next((starts for max_rows, starts in _TABLE_STARTS if len(self._X) <= max_rows), 1)
-        for centres in self._place_centres(n_starts):
-            result = self._run_on_table(centres)
-            if len(self._X) <= _MAX_POLISHED_ROWS:
-                result = self._polish_result(result)
-            self._report("start on the table", result.inertia)
-            if best is None or result.inertia < best.inertia:
-                best = result
-            if monotonic() > self._deadline:
-                break
-        assert best is not None
-        return replace(best, n_iter=self._n_rounds)
-
-    def single_cluster(self) -> FairKMeansResult:
-        self._feasible_counts(self._totals[:, None].astype(np.float64))  # raises if the table breaks a limit
-        labels = np.zeros(len(self._X), dtype=np.int64)
-        centres, inertias = moments_by_label(self._X, labels, 1)
-        return FairKMeansResult(labels, centres, float(inertias.sum()), 0.0, 1)
+    def result_for(self, labels: np.ndarray, gap: float = 0.0, n_iter: int = 1) -> FairKMeansResult:
+        centres, inertias = moments_by_label(self.X, labels, self.k)
+        return FairKMeansResult(labels, centres, float(inertias.sum()), gap, n_iter)
 
     def check(self, labels: np.ndarray) -> None:
-        counts = np.zeros((len(self._totals), self._k), dtype=np.int64)
-        np.add.at(counts, (self._groups, labels), 1)
-        if (products(self._limits, counts) > 0).any() or counts.sum(axis=0).min() < self._least_size:
+        counts = np.zeros((len(self.totals), self.k), dtype=np.int64)
+        np.add.at(counts, (self.groups, labels), 1)
+        sizes = counts.sum(axis=0)
+        if (products(self.limits, counts) > 0).any() or sizes.min() < self.least_size or sizes.max() > self.largest_size:
             raise NoClusteringError(
                 NOT_CONVERGED, "fair-limit made clusters that break a limit. This is a bug: please report it."
             )
 
+
+def _enumerate(table: _Table) -> FairKMeansResult:
+    ones = np.ones((1, len(table.totals)), dtype=np.int64)
+    slack = np.r_[np.zeros(len(table.limits), dtype=np.int64), -table.least_size, table.largest_size]
+    rows = np.vstack([table.limits, -ones, ones])
+    labels = cheapest_clustering(table.X, table.groups, table.k, rows, slack)
+    if labels is None:
+        table.whole_counts(np.repeat(table.totals[:, None] / table.k, table.k, axis=1))  # raises, with the largest k
+        raise NoClusteringError(INFEASIBLE, f"No {table.k} clusters keep the limits and sizes (proved).")
+    return table.result_for(labels)
+
+
+class _Search:
+    """The steps of a fit. They share the table, a sample of it, and nothing that changes, so that threads can run them."""
+
+    def __init__(self, table: _Table, random_state, n_init, deadline, report, n_jobs):
+        self._table, self._k, self._random, self._n_init = table, table.k, random_state, n_init
+        self._deadline, self._report, self._n_jobs = deadline, report, n_jobs
+        self._constraints, self._slack = table.dual_constraints()
+        rows, self._weights = draw_sample(table.X, table.groups, table.k, random_state)
+        self._sample, self._sample_groups = np.ascontiguousarray(table.X[rows]), table.groups[rows]
+
+    def best_of_starts(self) -> FairKMeansResult:
+        equal_counts = np.repeat(self._table.totals[:, None] / self._k, self._k, axis=1)
+        try:  # find out first whether clusters within the limits exist
+            counts = self._table.whole_counts(equal_counts)
+        except NoClusteringError as error:
+            error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
+            raise
+        results = self._run_all(lambda start: self._run_on_table(start, counts), self._place_centres())
+        return replace(min(results, key=attrgetter("inertia")), n_iter=sum(result.n_iter for result in results))
+
+    def _run_all(self, function: Callable, arguments: Iterable) -> list:
+        """Results for all arguments, in their order. The deadline cancels all calls that would begin after it but the first."""
+
+        def run(index, argument):
+            return None if index and monotonic() > self._deadline else function(argument)
+
+        indices, arguments = zip(*enumerate(arguments), strict=True)
+        if self._n_jobs == 1:
+            results = list(map(run, indices, arguments))
+        else:
+            with ThreadPoolExecutor(self._n_jobs) as pool:
+                results = list(pool.map(run, indices, arguments))
+        return [result for result in results if result is not None]
+
     def _labels_without_limits(self) -> np.ndarray:
         """Labels of the cheapest fractional assignment, rounded to whole instances without regard to the limits."""
-        centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
-        start = self._run_rounds(centres, None, _TRIAL_ROUNDS)
-        costs = squared_distances_to_centres(self._X, start.centres, self._k)
-        dual = self._solve_table_dual(costs, start.multipliers, _COLD_START_TABLE)
-        return transport_groups(costs, self._groups, rounded_to(dual.counts, self._totals), dual.prices)
+        table, start = self._table, self._run_trial(self._random)
+        costs = squared_distances_to_centres(table.X, start.centres, self._k)
+        dual = self._solve_dual(costs, start.multipliers, _COLD_START)
+        return transport_groups(costs, table.groups, rounded_to(dual.counts, table.totals), dual.prices)
 
     # ---- centres on the sample --------------------------------------------------------------------------------------
 
-    def _place_centres(self, n_starts: int) -> list[_Centres]:
-        """The centres of the best ``n_starts`` starts, improved by swaps. Starts with nearly equal bounds count once."""
-        trials = []
-        for _ in range(max(self._n_init, n_starts)):
-            centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
-            trials.append(self._run_rounds(centres, None, _TRIAL_ROUNDS))
-            if monotonic() > self._deadline:
-                break
-        trials.sort(key=attrgetter("bound"))
-        best: list[_Centres] = []
-        for trial in trials[:n_starts]:
-            current = self._swap_centres(self._run_rounds(trial.centres, trial.multipliers, _MAX_START_ROUNDS))
-            if all(abs(other.bound - current.bound) > _SAME_BOUND * current.bound for other in best):
-                best.append(current)
-        return best
+    def _place_centres(self) -> list[Centres]:
+        """The centres with which rounds on the table start. Of those with nearly equal bounds, only the first are kept.
 
-    def _run_rounds(self, centres: np.ndarray, multipliers: np.ndarray | None, max_rounds: int) -> _Centres:
-        """Run rounds with a fractional assignment until one lowers the bound by less than a thousandth."""
-        last_bound = np.inf
-        for _ in range(max_rounds):
-            costs = squared_distances_to_centres(self._sample, centres, self._k)
-            temperatures = _COLD_START if multipliers is None else _WARM_START
-            tolerance = _SAMPLE_TOLERANCE * len(self._X)
-            dual = self._solve_dual(costs, self._sample_weights, self._sample_groups, multipliers, temperatures, tolerance)
-            multipliers = dual.multipliers
-            centres = fractional_means(self._sample, costs, self._sample_weights, self._sample_groups, dual, centres)
-            if dual.bound >= (1 - 1e-3) * last_bound:
-                break
-            last_bound = dual.bound
-        return _Centres(centres, dual.multipliers, dual.bound)
+        A larger ``n_init`` adds blocks of trials. The first blocks, and their random numbers, stay the same.
+        """
+        n_rows, n_blocks = len(self._table.X), -(-self._n_init // _BLOCK)
+        generators = [np.random.default_rng(seed) for seed in self._random.integers(2**63, size=_BLOCK * n_blocks).tolist()]
+        trials = self._run_all(self._run_trial, generators)
+        n_best = _BLOCK if n_rows <= _SMALL_TABLE else 2 if n_rows <= _MIDDLE_TABLE else 1
+        best = [
+            trial
+            for first in range(0, len(trials), _BLOCK)
+            for trial in sorted(
+                zip(trials[first : first + _BLOCK], generators[first:], strict=False), key=lambda pair: pair[0].bound
+            )[:n_best]
+        ]
+        starts: list[Centres] = []
+        for centres in self._run_all(lambda trial: self._improve_trial(*trial), best):
+            for start in centres:
+                if all(abs(other.bound - start.bound) > _SAME_BOUND * start.bound for other in starts):
+                    starts.append(start)
+        return starts
 
-    def _swap_centres(self, current: _Centres) -> _Centres:
-        """Try to replace a centre by a row, drawn as in k-means++, and keep every change that lowers the bound."""
-        k, failures = self._k, 0
-        for trial in range(_MAX_SWAPS * self._n_init):
-            if monotonic() > self._deadline or failures == min(_MAX_FAILURES * self._n_init, k):
+    def _run_trial(self, random_state: np.random.Generator) -> Centres:
+        centres, _ = weighted_kmeans(self._sample, self._weights, self._k, random_state)
+        return self._run_rounds(Centres(centres, None, np.inf), _TRIAL_ROUNDS)
+
+    def _improve_trial(self, trial: Centres, random_state: np.random.Generator) -> list[Centres]:
+        start = self._run_rounds(trial, _MAX_START_ROUNDS)
+        swapped = self._swap_centres(start, random_state)
+        return [start, swapped] if len(self._table.X) <= _SMALL_TABLE else [swapped]
+
+    def _run_rounds(self, start: Centres, max_rounds: int, bound_to_beat: float = np.inf) -> Centres:
+        sample = self._sample, self._weights, self._sample_groups
+        return run_rounds(*sample, self._constraints, self._slack, start, max_rounds, bound_to_beat)
+
+    def _swap_centres(self, current: Centres, random_state: np.random.Generator) -> Centres:
+        """Make a row, drawn as in k-means++, the centre in place of another one, and keep every change that lowers the bound.
+
+        The centre is replaced whose replacement costs least if all prices stay the same.
+        """
+        sample, groups, weights, k = self._sample, self._sample_groups, self._weights, self._k
+        (first, second), (least, next_least) = np.empty((2, len(sample)), dtype=np.int64), np.empty((2, len(sample)))
+        costs_without, n_failures, is_new = np.empty(k), 0, True
+        assert current.multipliers is not None  # because rounds have run
+        for _ in range(_MAX_SWAPS):
+            if monotonic() > self._deadline or n_failures == min(_MAX_FAILURES, k):
                 break
-            costs = squared_distances_to_centres(self._sample, current.centres, k)
-            two_smallest = np.partition(costs, 1, axis=1)
-            nearest = costs.argmin(axis=1)
-            removal_costs = np.bincount(nearest, self._sample_weights * (two_smallest[:, 1] - two_smallest[:, 0]), minlength=k)
-            # In turn: a random centre, and one of the three that are cheapest to remove.
-            if trial % 2:
-                old_centre = int(np.argsort(removal_costs, kind="stable")[(trial // 2) % min(3, k)])
-            else:
-                old_centre = int(self._random.integers(k))
-            costs[:, old_centre] = np.inf
-            cumulative_weights = np.cumsum(self._sample_weights * costs.min(axis=1))
-            if not cumulative_weights[-1] > 0:
+            if is_new:
+                costs = squared_distances_to_centres(sample, current.centres, k)
+                prices = products(self._constraints.T, current.multipliers)
+                two_cheapest(costs, groups, np.ascontiguousarray(prices), first, second, least, next_least)
+                cumulative = np.cumsum(weights * costs[np.arange(len(costs)), first])
+            if not cumulative[-1] > 0:
                 break
-            row = min(
-                int(np.searchsorted(cumulative_weights, self._random.random() * cumulative_weights[-1], side="right")),
-                len(cumulative_weights) - 1,
-            )
-            centres = current.centres.copy()
-            centres[old_centre] = self._sample[row]
-            swapped = self._run_rounds(centres, None, _SWAP_ROUNDS)
+            row = min(int(np.searchsorted(cumulative, random_state.random() * cumulative[-1], side="right")), len(sample) - 1)
+            new_prices = np.ascontiguousarray(prices[:, first[row]])
+            _costs_of_swaps(sample, weights, groups, first, least, next_least, new_prices, row, costs_without)
+            centres, multipliers = current.centres.copy(), current.multipliers.copy()
+            old = int(costs_without.argmin())
+            centres[old], multipliers[:, old] = sample[row], multipliers[:, first[row]]
+            swapped = self._run_rounds(Centres(centres, multipliers, np.inf), _SWAP_ROUNDS, current.bound)
             if swapped.bound < _PROMISING_RATIO * current.bound:
-                swapped = self._run_rounds(swapped.centres, swapped.multipliers, _MAX_START_ROUNDS)
-            failures += 1
-            if swapped.bound < current.bound:
-                current, failures = swapped, 0
+                swapped = self._run_rounds(swapped, _MAX_START_ROUNDS, current.bound)
+            n_failures = 0 if swapped.bound < (1 - _MIN_GAIN) * current.bound else n_failures + 1
+            is_new = swapped.bound < current.bound
+            if is_new:
+                current = swapped
                 self._report("swap", current.bound)
         return current
 
-    def _solve_dual(self, costs, weights, groups, multipliers, temperatures, tolerance) -> FairDual:
-        return solve_sparse_dual(
-            costs,
-            weights,
-            groups,
-            len(self._totals),
-            self._scaled_limits,
-            np.zeros((len(self._limits), self._k)),
-            multipliers,
-            temperatures,
-            tolerance,
-        )
-
     # ---- labels on the table ----------------------------------------------------------------------------------------
 
-    def _solve_table_dual(self, costs, multipliers, temperatures) -> FairDual:
-        n = len(costs)
-        return self._solve_dual(costs, np.ones(n), self._groups, multipliers, temperatures, min(0.5, _TABLE_TOLERANCE * n))
+    def _solve_dual(self, costs, multipliers, temperatures) -> FairDual:
+        n, table = len(costs), self._table
+        problem = costs, np.ones(n), table.groups, len(table.totals), self._constraints, self._slack
+        return solve_dual(*problem, multipliers, temperatures, min(_TOLERANCE, _TOLERANCE_FRACTION * n))
 
-    def _feasible_counts(self, wanted: np.ndarray) -> np.ndarray:
-        return feasible_counts(wanted, self._totals, self._limits, self._least_size)
+    def _run_on_table(self, start: Centres, counts: np.ndarray) -> FairKMeansResult:
+        """Run rounds on the whole table until they bring no more gain, and polish the best result.
 
-    def _assign(self, centres: np.ndarray, multipliers: np.ndarray | None):
-        """Nearly the cheapest labels within the limits, their gap to the bound, and multipliers for the next round.
-
-        The gap is (cost - bound) / bound, where the bound holds for every fractional assignment.
+        ``counts`` (K, k) keep all limits.
         """
-        costs, n = squared_distances_to_centres(self._X, centres, self._k), len(self._X)
-        for initial_multipliers in (None,) if multipliers is None else (multipliers, None):
-            is_warm = initial_multipliers is not None
-            dual = self._solve_table_dual(costs, initial_multipliers, _WARM_START_TABLE if is_warm else _COLD_START_TABLE)
-            if is_warm and len(self._limits) and products(self._scaled_limits, dual.counts).max() > max(2, n / 1000):
+        table, best, n_idle, n_rounds = self._table, None, 0, 0
+        centres, multipliers, may_restart = start.centres, start.multipliers, True
+        costs = np.empty((len(table.X), self._k))
+        while n_idle < _PATIENCE and n_rounds < _MAX_TABLE_ROUNDS and not (best and monotonic() > self._deadline):
+            squared_distances_to_centres(table.X, centres, self._k, out=costs)
+            assignment = self._assign(costs, multipliers, counts, may_restart)
+            multipliers, counts = assignment.multipliers, assignment.counts
+            may_restart = may_restart and assignment.gap <= _MAX_GAP
+            n_rounds += 1
+            result = table.result_for(assignment.labels, assignment.gap)
+            n_idle = n_idle + 1 if best is not None and result.inertia >= (1 - _MIN_GAIN) * best.inertia else 0
+            if best is None or result.inertia < best.inertia:
+                best = result
+            centres = result.centres
+        assert best is not None
+        if len(table.X) <= _MAX_POLISHED_ROWS:
+            labels = best.labels.copy()
+            sizes = table.least_size, table.largest_size
+            _polish(table.X, table.groups, table.limits, *sizes, best.centres.copy(), labels, _MAX_SWEEPS)
+            best = table.result_for(labels, best.gap)
+        self._report("start on the table", best.inertia)
+        return replace(best, n_iter=n_rounds)
+
+    def _assign(self, costs, multipliers, counts, may_restart: bool) -> "_Assignment":
+        """Nearly the cheapest labels within the limits.
+
+        If the dual does not converge from the given multipliers, and if it ``may_restart``, it is solved again without them.
+        """
+        table, n, best = self._table, len(costs), None
+        for initial, temperatures in ((multipliers, _WARM_START), (None, _COLD_START)):
+            dual = self._solve_dual(costs, initial, temperatures)
+            violation = (products(self._constraints, dual.counts) - self._slack).max(initial=0.0)
+            if initial is not None and may_restart and (violation > max(2, n / 1000) or not dual.bound > 0):
                 continue
-            with suppress(NoClusteringError):  # keeps the counts of the last round
-                self._counts = self._feasible_counts(dual.counts)
-            labels = transport_groups(costs, self._groups, self._counts, dual.prices)
+            with suppress(NoClusteringError):
+                counts = table.whole_counts(dual.counts, counts)
+            labels = transport_groups(costs, table.groups, counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
             gap = cost / dual.bound - 1 if dual.bound > 0 else (np.inf if cost > 0 else 0.0)
-            if gap <= _MAX_GAP:
-                break
-        return labels, gap, dual.multipliers
-
-    def _run_on_table(self, start: _Centres) -> FairKMeansResult:
-        """Run rounds on the whole table until they bring no more gain, and return the best result."""
-        best, n_idle = None, 0
-        centres, multipliers = start.centres, start.multipliers
-        for _ in range(_MAX_TABLE_ROUNDS):
-            labels, gap, multipliers = self._assign(centres, multipliers)
-            centres, inertias = moments_by_label(self._X, labels, self._k)
-            inertia = float(inertias.sum())
-            self._n_rounds += 1
-            n_idle = n_idle + 1 if best is not None and inertia >= (1 - _MIN_GAIN) * best.inertia else 0
-            if best is None or inertia < best.inertia:
-                best = FairKMeansResult(labels, centres, inertia, gap, 0)
-            if n_idle == _PATIENCE or monotonic() > self._deadline:
+            if best is None or cost < best.cost:
+                best = _Assignment(labels, counts, dual.multipliers, cost, gap)
+            if gap <= _MAX_GAP or not may_restart:
                 break
         assert best is not None
         return best
 
-    def _polish_result(self, result: FairKMeansResult) -> FairKMeansResult:
-        labels = result.labels.copy()
-        _polish(self._X, self._groups, self._limits, self._least_size, result.centres.copy(), labels, _MAX_SWEEPS)
-        centres, inertias = moments_by_label(self._X, labels, self._k)
-        return replace(result, labels=labels, centres=centres, inertia=float(inertias.sum()))
+
+@dataclass(frozen=True)
+class _Assignment:
+    """Labels (n,) within the limits, their counts (K, k) and cost, and the multipliers (R, k) of the dual.
+
+    The gap is (cost - bound) / bound, where the bound holds for every fractional assignment to the same centres.
+    """
+
+    labels: np.ndarray
+    counts: np.ndarray
+    multipliers: np.ndarray
+    cost: float
+    gap: float
+
+
+@compiled(
+    "void(float64[:,::1], float64[::1], int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], int64, float64[::1])"
+)
+def _costs_of_swaps(X, weights, groups, first, least, next_least, new_prices, new_row, costs_without):
+    """Write what the sum of costs and prices would be if a row became a centre in place of each other one (k,).
+
+    Rows pay the ``new_prices`` (K,) at the new centre. ``first``, ``least`` and ``next_least`` (n,) are the clusters and values
+    of :func:`clusterlets.algorithms.fair_dual.two_cheapest` at the present centres.
+    """
+    total = 0.0
+    costs_without[:] = 0.0
+    for row in range(len(X)):
+        value = 0.0
+        for feature in range(X.shape[1]):
+            difference = X[row, feature] - X[new_row, feature]
+            value += difference * difference
+        value += new_prices[groups[row]]
+        kept = min(least[row], value)
+        total += weights[row] * kept
+        costs_without[first[row]] += weights[row] * (min(next_least[row], value) - kept)
+    for centre in range(len(costs_without)):
+        costs_without[centre] += total
 
 
 @inner
@@ -315,7 +394,7 @@ def _keeps_limits(limits, counts, cluster, leaving, arriving):
 
 
 @inner
-def _move_rows(X, groups, limits, least_size, centres, labels, counts, sizes):
+def _move_rows(X, groups, limits, least_size, largest_size, centres, labels, counts, sizes):
     """Move single instances to the clusters where they lower the cost most; returns whether any moved."""
     n, d = X.shape
     has_changed = False
@@ -330,7 +409,7 @@ def _move_rows(X, groups, limits, least_size, centres, labels, counts, sizes):
         saved_cost *= sizes[source] / (sizes[source] - 1.0)
         best, target = saved_cost * (1 - 1e-9), -1  # smaller gains may be rounding errors
         for cluster in range(len(centres)):
-            if cluster == source:
+            if cluster == source or sizes[cluster] >= largest_size:
                 continue
             cost = 0.0
             for feature in range(d):
@@ -395,8 +474,8 @@ def _exchange_rows(X, groups, limits, centres, labels, counts, sizes):
     return has_changed
 
 
-@compiled("void(float64[:,::1], int64[::1], int64[:,::1], int64, float64[:,::1], int64[::1], int64)")
-def _polish(X, groups, limits, least_size, centres, labels, max_sweeps):
+@compiled("void(float64[:,::1], int64[::1], int64[:,::1], int64, int64, float64[:,::1], int64[::1], int64)")
+def _polish(X, groups, limits, least_size, largest_size, centres, labels, max_sweeps):
     """Move single instances, and exchange pairs, while the sum of squared errors falls and the limits hold.
 
     Changes ``labels`` and ``centres`` in place. The centres are the means of the clusters, before and after each change.
@@ -407,7 +486,7 @@ def _polish(X, groups, limits, least_size, centres, labels, max_sweeps):
         counts[groups[row], labels[row]] += 1
         sizes[labels[row]] += 1
     for _ in range(max_sweeps):
-        has_moved = _move_rows(X, groups, limits, least_size, centres, labels, counts, sizes)
+        has_moved = _move_rows(X, groups, limits, least_size, largest_size, centres, labels, counts, sizes)
         has_exchanged = _exchange_rows(X, groups, limits, centres, labels, counts, sizes)
         if not (has_moved or has_exchanged):
             break

@@ -8,16 +8,17 @@ from operator import attrgetter
 
 import numpy as np
 
-from clusterlets.algorithms.fair_dual import fractional_means, solve_sparse_dual
+from clusterlets.algorithms.fair_dual import fractional_means, solve_dual
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.limits import violation_units
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
-_COLD_START, _WARM_START = (1.0, 0.03), (0.03,)  # temperatures of the dual; lower ones would hardly move a centre
+_COLD_START, _WARM_START = (0.1, 0.03), (0.03,)  # temperatures of the dual; lower ones would hardly move a centre
 _TOLERANCE = 1e-3  # of the dual, as a fraction of all instances
 _TRIAL_ROUNDS, _MAX_ROUNDS = 5, 25  # rounds of each start, and more rounds of the best ones
 _N_FINALISTS = 2  # starts that continue after the trial rounds
-_MIN_GAIN = 1e-3  # a start ends with a round that lowers the bound on the cost by no more than this fraction
+_MIN_GAIN = 1e-3  # rounds end if one lowers the bound on the cost by no more than this fraction, ...
+_CATCH_UP = 4.0  # ... or if a bound to beat is further away than this many times the last gain
 
 
 @dataclass(frozen=True)
@@ -60,23 +61,36 @@ def fractional_lloyd(
     units = violation_units(rows)[:, None]
     table, limits = (np.ascontiguousarray(X, dtype=np.float64), weights, groups), (rows / units, slack / units)
     starts = [Centres(weighted_kmeans(table[0], weights, slack.shape[1], random_state)[0], None, np.inf) for _ in range(n_init)]
-    trials = sorted((_run_rounds(*table, *limits, start, _TRIAL_ROUNDS) for start in starts), key=attrgetter("bound"))
-    finalists = [_run_rounds(*table, *limits, trial, _MAX_ROUNDS) for trial in trials[:_N_FINALISTS]]
+    trials = sorted((run_rounds(*table, *limits, start, _TRIAL_ROUNDS) for start in starts), key=attrgetter("bound"))
+    finalists = [run_rounds(*table, *limits, trial, _MAX_ROUNDS) for trial in trials[:_N_FINALISTS]]
     return min(finalists, key=attrgetter("bound"))
 
 
-def _run_rounds(X, weights, groups, constraints, slack, start: Centres, max_rounds: int) -> Centres:
-    """Alternate fractional assignments and means until a round brings too little gain."""
+def run_rounds(
+    X: np.ndarray,
+    weights: np.ndarray,
+    groups: np.ndarray,
+    constraints: np.ndarray,
+    slack: np.ndarray,
+    start: Centres,
+    max_rounds: int,
+    bound_to_beat: float = np.inf,
+) -> Centres:
+    """Alternate fractional assignments and means until a round brings too little gain, or cannot beat another bound.
+
+    ``constraints`` (R, K) and ``slack`` (R, k) are in units of instances, as the dual takes them.
+    """
     n_groups, n_clusters = constraints.shape[1], slack.shape[1]
     centres, multipliers, last_bound = start.centres, start.multipliers, np.inf
     for _ in range(max_rounds):
         costs = squared_distances_to_centres(X, centres, n_clusters)
         temperatures = _COLD_START if multipliers is None else _WARM_START
         tolerance = _TOLERANCE * float(weights.sum())
-        dual = solve_sparse_dual(costs, weights, groups, n_groups, constraints, slack, multipliers, temperatures, tolerance)
+        dual = solve_dual(costs, weights, groups, n_groups, constraints, slack, multipliers, temperatures, tolerance)
         multipliers = dual.multipliers
         centres = fractional_means(X, costs, weights, groups, dual, centres)
-        if dual.bound >= (1 - _MIN_GAIN) * last_bound:
+        gain = last_bound - dual.bound
+        if gain <= _MIN_GAIN * last_bound < np.inf or dual.bound - bound_to_beat > _CATCH_UP * gain:
             break
         last_bound = dual.bound
     return Centres(centres, multipliers, dual.bound)

@@ -169,15 +169,17 @@ def _largest_distance(instances: np.ndarray, radii: np.ndarray) -> float:
     return float(np.sqrt(largest_squared_distance(instances, tiles_of(instances), radii)))
 
 
-def squared_distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
+def squared_distances_to_centres(
+    X: np.ndarray, centres: np.ndarray, n_clusters: int, out: np.ndarray | None = None
+) -> np.ndarray:
     """Squared distances (n, n_clusters) of rows (n, d) to centres (k, d), each summed feature by feature.
 
     If there are fewer centres than clusters, because few rows are distinct, the first centre stands in for the missing ones.
+    The distances are written to ``out``, if it is given.
     """
-    costs = np.empty((len(X), n_clusters))
-    X, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
-    squared_distances(X, centres, costs[:, : len(centres)])
-    costs[:, len(centres) :] = costs[:, :1]
+    costs = np.empty((len(X), n_clusters)) if out is None else out
+    all_centres = np.concatenate([centres, np.repeat(centres[:1], n_clusters - len(centres), axis=0)])
+    squared_distances(np.require(X, np.float64, ["C", "W"]), np.array(all_centres.T, np.float64, order="C"), costs)
     return costs
 
 

@@ -211,13 +211,18 @@ def inertia_by_label(rows, labels, means, inertia):
         inertia[label] += total
 
 
-@compiled("void(float64[:,::1], float64[:,::1], float64[:,:])")
-def squared_distances(rows, centres, costs):
-    """Write to ``costs`` (n, k) the squared distances of rows (n, d) to centres (k, d), summed in the order of the features."""
+@compiled("void(float64[:,::1], float64[:,::1], float64[:,::1])")
+def squared_distances(rows, features_of_centres, costs):
+    """Write to ``costs`` (n, k) the squared distances of rows (n, d) to k centres, summed in the order of the features.
+
+    ``features_of_centres`` (d, k) are the transposed centres: the inner loop runs over contiguous numbers, one for each centre.
+    """
+    d, k = features_of_centres.shape
     for row in range(len(rows)):
-        for centre in range(len(centres)):
-            total = 0.0
-            for feature in range(rows.shape[1]):
-                difference = rows[row, feature] - centres[centre, feature]
-                total += difference * difference
-            costs[row, centre] = total
+        for centre in range(k):
+            costs[row, centre] = 0.0
+        for feature in range(d):
+            x = rows[row, feature]
+            for centre in range(k):
+                difference = x - features_of_centres[feature, centre]
+                costs[row, centre] += difference * difference

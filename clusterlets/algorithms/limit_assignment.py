@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clusterlets.algorithms.fair_dual import FairDual, solve_sparse_dual
+from clusterlets.algorithms.fair_dual import FairDual, solve_dual
 from clusterlets.algorithms.limit_counts import INFEASIBLE, NOT_CONVERGED, whole_counts
 from clusterlets.algorithms.limits import products, violation_units
 from clusterlets.algorithms.transport import transport_groups
@@ -172,7 +172,7 @@ def _solve_dual(costs, groups, totals, rows, slack, multipliers) -> FairDual:
         np.add.at(counts, (groups, costs.argmin(axis=1)), 1)
         return FairDual(float(costs.min(axis=1).sum()), np.zeros((0, k)), np.zeros(counts.shape), counts, 0.0)
     units = violation_units(rows)[:, None]
-    return solve_sparse_dual(
+    return solve_dual(
         costs,
         np.ones(n),
         groups,

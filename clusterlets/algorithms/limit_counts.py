@@ -11,6 +11,7 @@ limits, it can be split into any smaller number. For small tables, dynamic progr
 In this module, ``rows`` (R, K) are limits, written as in :mod:`clusterlets.algorithms.limits`.
 """
 
+from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
@@ -22,6 +23,8 @@ from clusterlets.errors import NoClusteringError
 _UNIT = 1024  # Distances from fractional counts are whole numbers of 1/1024 instance.
 _MAX_REPAIRS, _MAX_DESCENTS = 800, 3_000  # steps of a search: while a limit is broken, and once all limits are kept
 _MAX_STATES, _MAX_CHECKS = 2_000_000, 300_000_000  # of the dynamic program: this many take about a second
+
+_MAX_JOINED = 12  # clusters above k that are tried, to join them afterwards
 
 INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
 
@@ -58,18 +61,22 @@ def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
     return counts
 
 
-def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int) -> np.ndarray | None:
+def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int, largest_size: int) -> np.ndarray | None:
     """Counts (K, k) with exactly the proportions of the table in every cluster, and sizes near those of ``wanted``.
 
-    None if the table cannot be split into k such clusters of at least ``least_size``.
+    None if the table cannot be split into k such clusters whose sizes are from ``least_size`` to ``largest_size``.
     """
     divisor = gcd(*totals.tolist())  # the smallest cluster with these proportions, and the unit of sizes, is n / divisor
     n, k = int(totals.sum()), wanted.shape[1]
-    least_units = max(1, -(-least_size * divisor // n))
-    if k * least_units > divisor:
+    least_units, most_units = max(1, -(-least_size * divisor // n)), largest_size * divisor // n
+    if not k * least_units <= divisor <= k * most_units:
         return None
     units_above_least = np.maximum(wanted.sum(axis=0) * (divisor / n) - least_units, 1e-9)
     units = least_units + rounded_to(units_above_least[None, :], np.array([divisor - k * least_units]))[0]
+    while (excess := np.maximum(0, units - most_units)).any():  # spread over the other clusters
+        units -= excess
+        has_room = units < most_units
+        units[has_room] += rounded_to(np.ones((1, has_room.sum())), excess.sum(keepdims=True))[0]
     return (totals // divisor)[:, None] * units[None, :]
 
 
@@ -96,84 +103,158 @@ def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tupl
     return int(largest_numbers[n_states - 1]), atoms
 
 
-def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> int:
-    """An upper bound on the number of clusters within limits, from the smallest size that a cluster can have.
+def least_cluster_size(totals: np.ndarray, rows: np.ndarray, least_size: int) -> int:
+    """A lower bound, from ``least_size`` on, on the size of a cluster that keeps the limits; more than n if there is none.
 
     Take a limit with coefficients in [-a, 0) on some groups, the negative ones, and of at least b > 0 on all others. A cluster
     of s instances that keeps the limit has at least s b / (a + b) instances of the negative groups. For limits whose negative
     groups are disjoint, these numbers add up, so s is at least their sum. A larger s raises the numbers again, until nothing
     changes. For two groups, the resulting smallest size is exact. O(R^2 + R K) time for each size that is tried.
     """
-    n = int(totals.sum())
-    two_sided_rows = [row for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
-    negative_groups = [row < 0 for row in two_sided_rows]
-    a_and_b = [(int(-row.min()), int(row[row > 0].min())) for row in two_sided_rows]
     size, next_size = 0, max(1, least_size)
-    if next_size > n:
-        return 0
-    while size < next_size <= n:
+    while size < next_size <= totals.sum():
         size = next_size
-        least_counts = [-(-size * b // (a + b)) for a, b in a_and_b]
-        next_size = max(
-            [size, *(_sum_of_disjoint(negative_groups[start:], least_counts[start:]) for start in range(len(least_counts)))]
-        )
-    return min(
-        [
-            n // next_size,
-            *(int(totals[mask].sum()) // number for mask, number in zip(negative_groups, least_counts, strict=True)),
-        ]
-    )
+        bounds = _least_counts(rows, size)
+        next_size = max([size, *(_sum_of_disjoint(bounds[start:]) for start in range(len(bounds)))])
+    return next_size
 
 
-def _sum_of_disjoint(masks: list[np.ndarray], numbers: list[int]) -> int:
+def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> int:
+    """An upper bound on the number of clusters within limits, from the smallest size that a cluster can have."""
+    size = least_cluster_size(totals, rows, least_size)
+    return min([int(totals.sum()) // size, *(int(totals[mask].sum()) // number for mask, number in _least_counts(rows, size))])
+
+
+def _least_counts(rows: np.ndarray, size: int) -> list[tuple[np.ndarray, int]]:
+    """Masks of groups, and how many instances of these groups together a cluster of this size within the limits must have."""
+    two_sided_rows = [row for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
+    a_and_b = [(int(-row.min()), int(row[row > 0].min())) for row in two_sided_rows]
+    return [(row < 0, -(-size * b // (a + b))) for row, (a, b) in zip(two_sided_rows, a_and_b, strict=True)]
+
+
+def _sum_of_disjoint(bounds: list[tuple[np.ndarray, int]]) -> int:
     """Sum of the numbers whose masks overlap with no mask that was summed before."""
-    covered, total = np.zeros_like(masks[0]), 0
-    for mask, number in zip(masks, numbers, strict=True):
+    covered, total = np.zeros_like(bounds[0][0]), 0
+    for mask, number in bounds:
         if not (mask & covered).any():
             covered, total = covered | mask, total + number
     return total
 
 
-def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int) -> np.ndarray:
-    """Counts (K, k) of all instances that keep the limits: by search, in the table's proportions, or by dynamic programming.
+def feasible_counts(
+    wanted: np.ndarray,
+    totals: np.ndarray,
+    rows: np.ndarray,
+    least_size: int = 1,
+    largest_size: int | None = None,
+    known: np.ndarray | None = None,
+) -> np.ndarray:
+    """Counts (K, k) of all instances that keep the limits and sizes, near ``wanted``.
 
-    The arguments are as in :func:`whole_counts`, but the slack is 0, and every cluster has at least ``least_size`` instances.
+    They come from the first of these that gives any: a search, the table's proportions, ``known`` counts (K, k) that keep
+    everything, a split into more clusters, some of which are joined, and a mixed-integer program. The arguments are as in
+    :func:`whole_counts`, but the slack is 0.
 
     Raises
     ------
     NoClusteringError
         With status ``infeasible`` if such counts provably do not exist, and ``not_converged`` if none were found.
     """
-    k = wanted.shape[1]
+    k, n = wanted.shape[1], int(totals.sum())
+    most = n if largest_size is None else largest_size
     if (products(rows, totals) > 0).any():  # if all clusters kept the limits, so would their union, the table
         raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, 0))
-    slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
+    if k * most < n:
+        raise NoClusteringError(INFEASIBLE, f"{k} clusters of at most {most} rows cannot hold all {n} rows (proved).")
+    limits = _Limits.with_sizes(totals, rows, least_size, most, k)
     # If the totals meet a limit with equality, so must every cluster: the limit's values in the clusters are at most 0 and
     # add up to 0. If such limits have rank K - 1, every cluster must have the proportions of the table.
     tight = rows[products(rows, totals) == 0]
     only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
-    counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
+    counts = None if only_proportional else limits.counts_near(wanted)
     if counts is None:
-        counts = proportional_counts(wanted, totals, least_size)
+        counts = proportional_counts(wanted, totals, least_size, most)
+    if counts is None and known is not None:
+        counts = limits.moved(known, wanted)
     if counts is not None:
         return counts
     if only_proportional:
-        divisor, n = gcd(*totals.tolist()), int(totals.sum())
-        max_proportional = divisor // max(1, -(-least_size * divisor // n))
-        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, max_proportional))
-    max_clusters, atoms = most_clusters(totals, rows, least_size)
-    if max_clusters is None:
-        bound = clusters_at_most(totals, rows, least_size)
-        if bound < k:
-            raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, bound))
+        divisor = gcd(*totals.tolist())
+        bound = divisor // max(1, -(-least_size * divisor // n))
+    else:
+        max_clusters, atoms = most_clusters(totals, rows, least_size)
+        bound = clusters_at_most(totals, rows, least_size) if max_clusters is None else max_clusters
+    if bound < k:
+        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, bound))
+    if not only_proportional:
+        counts = limits.counts_by_joining(wanted, atoms, bound)
+    if counts is None:
         raise NoClusteringError(
             NOT_CONVERGED,
             f"No {k} clusters within the limits were found, nor a proof that there are none: ask for fewer clusters, or allow "
             "more deviation.",
         )
-    if max_clusters < k:
-        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, max_clusters))
-    return _merge_atoms(atoms, wanted, totals, rows, slack, least_sizes)
+    return counts
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Limits and sizes as ``rows @ counts <= slack``, for the counts (K, k) of the clusters; ``rows`` is (R, K)."""
+
+    totals: np.ndarray
+    rows: np.ndarray
+    slack: np.ndarray
+    least_sizes: np.ndarray
+
+    @classmethod
+    def with_sizes(cls, totals, rows, least_size, most, k):
+        is_bounded = int(most < totals.sum())
+        rows = np.ascontiguousarray(np.vstack([rows, np.ones((is_bounded, len(totals)), dtype=np.int64)]))
+        slack = np.zeros((len(rows), k), dtype=np.int64)
+        slack[len(rows) - is_bounded :] = most
+        return cls(totals, rows, slack, np.full(k, max(1, least_size)))
+
+    def counts_near(self, wanted):
+        return whole_counts(wanted, self.totals, self.rows, self.slack, self.least_sizes)
+
+    def moved(self, counts, wanted):
+        """Counts between ``counts`` and ``wanted`` that keep the limits, or None if the search for them fails."""
+        counts = counts.copy()
+        weights = np.ones(len(self.totals), dtype=np.int64)
+        is_kept = _improve_counts(counts, wanted, weights, self.rows, self.slack, self.least_sizes)
+        return counts if is_kept else None
+
+    def counts_by_joining(self, wanted, atoms, max_clusters):
+        """Counts near ``wanted``, from clusters that are joined: the atoms of a small table, or a split into more clusters.
+
+        Joined clusters keep the limits, but may be too large: the search then has to mend this.
+        """
+        k = wanted.shape[1]
+        if atoms:
+            return self.moved(_join(np.stack(atoms, axis=1), wanted), wanted)
+        for more in range(k, min(k + _MAX_JOINED, max_clusters) + 1):
+            equal_counts = np.repeat(self.totals[:, None] / more, more, axis=1)
+            slack, least_sizes = np.repeat(self.slack[:, :1], more, axis=1), np.repeat(self.least_sizes[:1], more)
+            counts = whole_counts(equal_counts, self.totals, self.rows, np.ascontiguousarray(slack), least_sizes)
+            if counts is not None:
+                return self.moved(_join(counts, wanted), wanted)
+        return None
+
+
+def _join(parts: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Join the clusters with counts ``parts`` (K, m) to k <= m clusters whose sizes are near those of ``wanted`` (K, k)."""
+    k, wanted_sizes = wanted.shape[1], wanted.sum(axis=0)
+    largest_first = np.argsort(-wanted_sizes, kind="stable")
+    parts_by_size = sorted(parts.T, key=lambda part: (-int(part.sum()), part.tolist()))
+    joined = np.stack(parts_by_size[:k], axis=1)
+    missing_sizes = wanted_sizes[largest_first] - joined.sum(axis=0)
+    for part in parts_by_size[k:]:
+        cluster = int(np.argmax(missing_sizes))
+        joined[:, cluster] += part
+        missing_sizes[cluster] -= part.sum()
+    counts = np.empty_like(joined, order="C")
+    counts[:, largest_first] = joined
+    return counts
 
 
 def _rank(rows: list[list[int]]) -> int:
@@ -197,23 +278,6 @@ def _describe_infeasibility(k: int, max_clusters: int) -> str:
         return "No clustering keeps the limits: even one cluster of all rows breaks them."
     possible = f"at most {max_clusters} {'is' if max_clusters == 1 else 'are'} possible"
     return f"No {k} clusters keep the limits (proved); {possible}. Ask for fewer clusters, or allow more deviation."
-
-
-def _merge_atoms(atoms, wanted, totals, rows, slack, least_sizes):
-    """Merge atoms, whose counts (K,) add up to the totals, into k clusters, and move their counts (K, k) towards ``wanted``."""
-    k, wanted_sizes = wanted.shape[1], wanted.sum(axis=0)
-    largest_first = np.argsort(-wanted_sizes, kind="stable")
-    atoms_by_size = sorted(atoms, key=lambda atom: (-int(atom.sum()), atom.tolist()))
-    merged = np.stack(atoms_by_size[:k], axis=1)
-    missing_sizes = wanted_sizes[largest_first] - merged.sum(axis=0)
-    for atom in atoms_by_size[k:]:
-        cluster = int(np.argmax(missing_sizes))
-        merged[:, cluster] += atom
-        missing_sizes[cluster] -= atom.sum()
-    counts = np.empty_like(merged, order="C")
-    counts[:, largest_first] = merged
-    _improve_counts(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes)
-    return counts
 
 
 def _raise_small_clusters(wanted: np.ndarray, totals: np.ndarray, min_size: int) -> np.ndarray:

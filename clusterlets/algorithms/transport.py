@@ -2,6 +2,10 @@
 
 Costs are rounded to whole numbers of 40 bits before they are compared. So the result is exactly optimal for the rounded costs,
 and the same on every processor. The error of a total cost is at most n times the largest cost times 2^-40.
+
+With good prices, nearly every instance starts in its final cluster. So most instances are first frozen where they start: those
+for which any other cluster is much dearer. The problem is solved for the others. At the final prices, a frozen instance may
+prefer another cluster. It then joins the others, and the problem is solved again, until no frozen instance prefers to move.
 """
 
 from math import frexp, isfinite
@@ -16,6 +20,9 @@ BITS = 40
 _MAX_EXPONENT = 1000  # of the power of two that scales the costs; 2^1024 would be infinite
 
 _INFINITE_COST = np.int64(2**62)  # of a move out of an empty cluster, and of a path that does not exist
+
+# Instances that are not frozen at first: at least this many, this fraction, and this many times those that have to move.
+_MIN_FREE, _MIN_FREE_FRACTION, _FREE_PER_MOVE = 300, 0.02, 4
 
 
 def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -55,14 +62,7 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     n, k = costs.shape
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
         raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, not {sizes.tolist()}.")
-    whole_costs, scale = whole_numbers(costs)
-    scaled_prices = np.zeros(k) if prices is None else prices * scale
-    # If costs hardly differ, scaled prices may be huge. Clipped, they still exceed all costs, but no sum overflows.
-    max_price = 2.0 ** (BITS + 2)
-    first_prices = np.rint(np.clip(scaled_prices, -max_price, max_price)).astype(np.int64)
-    labels, final_prices = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
-    positions, cheapest = np.empty((n, k), dtype=np.int32), np.full((k, k), _INFINITE_COST)
-    _assign(whole_costs, sizes, first_prices, labels, final_prices, positions, cheapest)
+    labels, final_prices, scale = _transport_rows(costs, np.arange(n), sizes, np.zeros(k) if prices is None else prices)
     return labels, (final_prices - final_prices.min()) / scale
 
 
@@ -71,26 +71,121 @@ def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, 
 
     Runs :func:`transport` for each group, starting from the group's row of ``prices`` (K, k).
     """
-    labels = np.empty(len(costs), dtype=np.int64)
-    for group, sizes in enumerate(counts):
-        members = np.flatnonzero(groups == group)
-        labels[members] = transport(costs[members], sizes, None if prices is None else prices[group])[0]
+    costs, labels = np.ascontiguousarray(costs, dtype=np.float64), np.empty(len(costs), dtype=np.int64)
+    prices = np.zeros(counts.shape) if prices is None else prices
+    for group, (sizes, group_prices) in enumerate(zip(counts, prices, strict=True)):
+        rows = np.flatnonzero(groups == group)
+        labels[rows], _, _ = _transport_rows(costs, rows, sizes, group_prices)
     return labels
 
 
-def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
-    """Costs (n, k) minus the lowest cost of each instance, as whole numbers, and the power of two by which they are scaled.
+def _transport_rows(costs, rows, sizes, prices) -> tuple[np.ndarray, np.ndarray, float]:
+    """Labels of :func:`transport` for some ``rows`` of the costs; also the final prices as whole numbers, and their scale."""
+    n, k = len(rows), costs.shape[1]
+    scale = _scale(_largest_excess(costs, rows))
+    # If costs hardly differ, scaled prices may be huge. Clipped, they still exceed all costs, but no sum overflows.
+    max_price = 2.0 ** (BITS + 2)
+    first_prices = np.rint(np.clip(prices * scale, -max_price, max_price)).astype(np.int64)
+    labels, gaps = _first_labels(costs, rows, scale, first_prices)
+    is_free = _rows_to_free(labels, gaps, sizes)
+    while True:
+        free_sizes = sizes - np.bincount(labels[~is_free], minlength=k)
+        free_labels, final_prices = _transport_free(costs, rows[is_free], free_sizes, first_prices, scale)
+        if is_free.all():
+            break
+        changes = final_prices - first_prices
+        may_move = ~is_free & (gaps <= changes.max() - changes.min())
+        movable = np.flatnonzero(may_move)
+        best_labels, _ = _first_labels(costs, rows[movable], scale, final_prices)
+        if np.array_equal(best_labels, labels[movable]):
+            break
+        is_free[movable[best_labels != labels[movable]]] = True
+        if 2 * is_free.sum() > n:
+            is_free[:] = True
+    labels[is_free] = free_labels
+    return labels, final_prices, scale
 
-    No whole number has more than 40 bits. Raises ClusterletsError if a difference between costs is not finite.
-    """
-    if not len(costs):
-        return np.zeros(costs.shape, dtype=np.int64), 1.0
-    excesses = costs - costs.min(axis=1, keepdims=True)
-    largest = float(excesses.max())
-    if not isfinite(largest):
+
+def _rows_to_free(labels, gaps, sizes) -> np.ndarray:
+    """Which rows (n,) are free: those with the smallest gaps, and enough to reach the sizes. All, if these are over half."""
+    n, counts = len(labels), np.bincount(labels, minlength=len(sizes))
+    n_free = int(max(_MIN_FREE, _MIN_FREE_FRACTION * n, _FREE_PER_MOVE * np.maximum(0, counts - sizes).sum()))
+    while 2 * n_free < n:
+        is_free = gaps <= np.partition(gaps, n_free)[n_free]
+        if (np.bincount(labels[~is_free], minlength=len(sizes)) <= sizes).all():
+            return is_free
+        n_free *= 2
+    return np.ones(n, dtype=bool)
+
+
+def _transport_free(costs, rows, sizes, first_prices, scale) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and final prices of all ``rows``, none of which is frozen."""
+    n, k = len(rows), costs.shape[1]
+    whole_costs, positions = np.empty((n, k), dtype=np.int64), np.empty((n, k), dtype=np.int32)
+    _write_whole_costs(costs, rows, scale, whole_costs)
+    labels, final_prices, cheapest = np.empty(n, dtype=np.int64), first_prices.copy(), np.full((k, k), _INFINITE_COST)
+    _assign(whole_costs, sizes, first_prices, labels, final_prices, positions, cheapest)
+    return labels, final_prices
+
+
+def _scale(largest_excess: float) -> float:
+    """The power of two that scales costs to 40 bits. Raises ClusterletsError if a difference between costs is not finite."""
+    if not isfinite(largest_excess):
         raise ClusterletsError("The costs must be finite, and so must their differences.")
-    scale = 2.0 ** min(BITS - frexp(largest)[1], _MAX_EXPONENT) if largest > 0 else 1.0
-    return np.rint(excesses * scale).astype(np.int64), scale
+    return 2.0 ** min(BITS - frexp(largest_excess)[1], _MAX_EXPONENT) if largest_excess > 0 else 1.0
+
+
+def _first_labels(costs, rows, scale, prices) -> tuple[np.ndarray, np.ndarray]:
+    """The cheapest cluster (n,) of each row at the prices, and by how much the second cheapest is dearer."""
+    labels, gaps = np.empty((2, len(rows)), dtype=np.int64)
+    _write_first_labels(costs, rows, scale, prices, labels, gaps)
+    return labels, gaps
+
+
+@compiled("float64(float64[:,::1], int64[::1])")
+def _largest_excess(costs, rows):
+    """The largest difference between two costs of the same row; NaN or infinity if the costs are not finite."""
+    largest = 0.0
+    for row in rows:
+        low, high = costs[row, 0], costs[row, 0]
+        for cluster in range(costs.shape[1]):
+            low, high = min(low, costs[row, cluster]), max(high, costs[row, cluster])
+            if not np.isfinite(costs[row, cluster]):
+                return np.nan
+        largest = max(largest, high - low)
+    return largest
+
+
+@inner
+def _least_cost(costs, row):
+    least = costs[row, 0]
+    for cluster in range(1, costs.shape[1]):
+        least = min(least, costs[row, cluster])
+    return least
+
+
+@compiled("void(float64[:,::1], int64[::1], float64, int64[:,::1])")
+def _write_whole_costs(costs, rows, scale, whole_costs):
+    """Write costs minus the least cost of their row, scaled and rounded to whole numbers."""
+    for i in range(len(rows)):
+        least = _least_cost(costs, rows[i])
+        for cluster in range(costs.shape[1]):
+            whole_costs[i, cluster] = np.int64(np.rint((costs[rows[i], cluster] - least) * scale))
+
+
+@compiled("void(float64[:,::1], int64[::1], float64, int64[::1], int64[::1], int64[::1])")
+def _write_first_labels(costs, rows, scale, prices, labels, gaps):
+    """Write each row's cluster of the least whole cost plus price, and by how much the second least is larger."""
+    for i in range(len(rows)):
+        least_cost = _least_cost(costs, rows[i])
+        least, second, label = _INFINITE_COST, _INFINITE_COST, 0
+        for cluster in range(costs.shape[1]):
+            value = np.int64(np.rint((costs[rows[i], cluster] - least_cost) * scale)) + prices[cluster]
+            if value < least:
+                least, second, label = value, least, cluster
+            elif value < second:
+                second = value
+        labels[i], gaps[i] = label, second - least
 
 
 @inner
@@ -134,7 +229,7 @@ def _sift_down(heaps, root, size, index, positions, costs, source, target):
 
 @compiled("void(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], int64[:,::1])")
 def _assign(costs, sizes, first_prices, labels, prices, positions, cheapest):
-    """Fill in ``labels`` and ``prices``; ``positions`` and ``cheapest`` are working memory.
+    """Fill in ``labels``, and turn ``prices``, at first ``first_prices``, into the final ones; the last two are working memory.
 
     The heap of the moves from ``source`` to ``target`` has its root at ``starts[source] + target * capacity[source]`` in
     ``heaps``. ``positions`` (n, k) holds each instance's position in the heap for each target. ``cheapest`` (k, k) holds the
@@ -184,7 +279,7 @@ def _assign(costs, sizes, first_prices, labels, prices, positions, cheapest):
             _move(row, source, cluster, heaps, starts, capacity, counts, positions, costs, cheapest)
             labels[row] = cluster
             cluster = source
-    _fill_prices(cheapest, prices)
+    _lower_prices(cheapest, prices)
 
 
 @inner
@@ -246,11 +341,9 @@ def _shortest_paths(cheapest, counts, sizes, distance, previous):
 
 
 @inner
-def _fill_prices(cheapest, prices):
-    """Fill in prices at which no move lowers the sum of cost and price."""
+def _lower_prices(cheapest, prices):
+    """Lower prices until no move lowers the sum of cost and price."""
     k = len(prices)
-    for cluster in range(k):
-        prices[cluster] = 0
     for _ in range(k):
         for source in range(k):
             for target in range(k):

@@ -41,8 +41,8 @@ class FairFlow(Method):
     libraries = COMPILED
     assignment_limits = staticmethod(representation_limits)
     kernels = (
-        *("limit_counts._search", "fair_dual._ascend", "fair_dual._means", "kernels.candidate_distances"),
-        *("kernels.assign", "transport._assign"),
+        *("limit_counts._search", "fair_dual._ascend", "fair_dual._rescue", "kernels.candidate_distances"),
+        *("transport._assign", "fair_dual._means", "kernels.assign", "fair_dual._value"),
     )
 
     def fit(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from clusterlets.algorithms.checks import check_same_index
-from clusterlets.algorithms.fair_dual import solve_sparse_dual
+from clusterlets.algorithms.fair_dual import solve_dual
 from clusterlets.errors import ClusterletsError
 from clusterlets.metrics.composition import delta_min
 
@@ -70,7 +70,7 @@ def assignment_gap(
     bound = float(costs.min(axis=1).sum())
     if allowed_delta < 1 and bound < cost:  # with a delta of 1, all assignments are allowed
         rows = _share_rows(composition.sum(axis=0) / len(X), allowed_delta)
-        dual = solve_sparse_dual(
+        dual = solve_dual(
             costs,
             np.ones(len(X)),
             groups,

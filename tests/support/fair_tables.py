@@ -6,7 +6,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from clusterlets.algorithms.fair_dual import solve_sparse_dual
+from clusterlets.algorithms.fair_dual import solve_dual
 from clusterlets.algorithms.limits import violation_units
 
 
@@ -94,6 +94,4 @@ def dual_of(costs, weights, groups, rows, slack):
     units = violation_units(rows)[:, None]
     tolerance = min(0.5, 2e-4 * weights.sum())
     temperatures = (1.0, 0.1, 0.01)
-    return solve_sparse_dual(
-        costs, weights, groups, groups.max() + 1, rows / units, slack / units, None, temperatures, tolerance
-    )
+    return solve_dual(costs, weights, groups, groups.max() + 1, rows / units, slack / units, None, temperatures, tolerance)
