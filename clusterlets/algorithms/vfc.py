@@ -26,20 +26,21 @@ well, and undone if F rises.
 
 Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum. T is a number that starts at 1, and U a
 matrix (K, k) that starts at 0. Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So an inner round changes no
-array of the size (n, k), and needs only the masses m_hc and the cost sum_ic S_ic a_ic. The kernel computes both from T and U in
-single precision, in tiles of rows of the same group. In each tile, it leaves out the clusters in which no row has a share that
-matters.
+array of the size (n, k), and needs only the masses m_hc and the cost sum_ic S_ic a_ic. These are computed from T and U by
+:mod:`clusterlets.algorithms.vfc_tiles`.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from clusterlets.algorithms.compiled import compiled, inner
+from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.elementary import exp, log
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.algorithms.vfc_tiles import LOG2_E, MIN_SHARE, Tiles, power_of_2
 from clusterlets.errors import NoClusteringError
 
 _INNER_TOLERANCE, _MAX_INNER = 1e-5, 10_000
@@ -52,32 +53,12 @@ _MAX_DOUBLINGS = 60  # of L, in one inner round
 _PATIENCE = 5  # inner rounds with the same constants before half of each constant is tried
 # The constants L_hc replace the common L if it exceeds the given L by this factor after this number of inner rounds.
 _MAX_FACTOR, _COMMON_ROUNDS = 64.0, 300
-_MIN_FACTOR = 0.5  # the constants L_hc may be lowered to this fraction
 # An attempt counts as raising F if F grows by more than this fraction. A smaller rise may come from rounding, or from shares
 # that are raised to the least share.
 _RISE_TOLERANCE = 1e-7
-_MIN_SHARE = 1e-12  # the least share; a share of 0 would stay 0
 _MAX_EXPONENT = 300.0  # exponents are at least minus this number, so that exponentials stay above 0
-_LOG2_E = 1.4426950408889634
 # The lowest exponent for which a power of 2 is computed. A share multiplied by that power becomes the least share anyway.
 _MIN_EXPONENT_OF_2 = -120.0
-#: Number of rows in a tile, all of the same group.
-LANES = 64
-# Number of tiles whose masses are added up in single precision.
-_TILES_PER_SUM = 16
-# The shares that are left out of a mass add up to less than this fraction of it.
-_MAX_LEFT_OUT = 1e-7
-# The list of the clusters that a tile does not leave out is renewed for any of these reasons:
-_MAX_AGE = 16  # it has been used for this many evaluations
-_MARGIN = 4.0  # a share that is left out may have grown by this many powers of 2
-_DRIFT = 20.0  # an exponent of 2 may have changed by this much
-# Base-2 logarithm of the least share in the kernel.
-_MIN_LOG2_SHARE = np.float32(-40)
-# Coefficients of the Chebyshev interpolant of degree 5 for 2^x from -1/2 to 1/2. Its error is at most 1.1e-7.
-_P0, _P1, _P2, _P3, _P4, _P5 = (np.float32(p) for p in (1.00000008, 0.69314719, 0.24022107, 0.05550357, 0.00967603, 0.00133909))
-# Adding this number to x, up to 2^21, puts the whole number nearest to x into the last bits of the sum.
-_ROUNDER = np.float32(1.5 * 2**23)
-_MANTISSA_BITS = np.int32(23)
 
 
 @dataclass(frozen=True)
@@ -157,10 +138,12 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
 
     If so, the result is that of the round before, or None if it was the first round. ``unit`` is as in :func:`_costs`.
     """
-    shares = _Shares(groups, len(centres), fairness_weight * len(X), lipschitz)
+    penalty, tiles = _Penalty(groups, fairness_weight * len(X), lipschitz), Tiles(groups, len(centres))
+    n_attempts = 0
     result, former_objective, best, n_idle = None, np.inf, None, 0
     for n_iter in range(1, max_iter + 1):
-        objective, labels, warning = shares.settle(_costs(X, centres, unit))
+        objective, labels, warning, n_attempts_of_round = _settle(penalty, tiles, _costs(X, centres, unit))
+        n_attempts += n_attempts_of_round
         if not np.bincount(labels, minlength=len(centres)).all():
             warning = f"VFC left a cluster empty in round {n_iter}: take a smaller fairness_weight, or fewer clusters."
             return result and replace(result, warning=warning), True
@@ -171,7 +154,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
             best, n_idle = result, 0
         else:
             n_idle += 1
-        if n_idle == _MAX_IDLE or shares.n_attempts >= _MAX_ATTEMPTS:
+        if n_idle == _MAX_IDLE or n_attempts >= _MAX_ATTEMPTS:
             warning = f"VFC did not settle in {n_iter} rounds; the labels are from round {best.n_iter}, the best of them."
             return replace(best, warning=warning), False
         former_objective = objective
@@ -187,154 +170,145 @@ def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
     return costs / (unit or float(costs.mean()) or 1.0)
 
 
-class _Shares:
-    """The shares of all rows, and step 2, which changes them.
+@dataclass(frozen=True)
+class _Penalty:
+    """The penalty on the groups' shares in clusters: ``weight`` is lambda n, and ``lipschitz`` the given L."""
 
-    ``time`` and ``biases`` are T - 1 and U of the module's docstring. The shares exp(-a_ic) at T = 1 are computed separately,
-    because those below the least share are raised to it. ``factor`` multiplies the given L or, if ``has_own_constants``, each
-    constant L_hc.
+    groups: np.ndarray
+    weight: float
+    lipschitz: float
+
+    @cached_property
+    def group_shares(self) -> np.ndarray:
+        """Share (K, 1) of each group in the table."""
+        return (np.bincount(self.groups) / len(self.groups))[:, None]
+
+    def slopes(self, masses: np.ndarray) -> np.ndarray:
+        return self.weight * (1 / masses.sum(axis=0) - self.group_shares / masses)
+
+    def own_constants(self, masses: np.ndarray) -> np.ndarray:
+        """The constants L_hc (K, k)."""
+        return np.maximum(self.lipschitz, self.weight * self.group_shares / masses)
+
+    def objective(self, cost: float, masses: np.ndarray) -> float:
+        ratios = masses / masses.sum(axis=0) / self.group_shares
+        divergence = -float((self.group_shares * log(ratios)).sum())
+        return cost + self.weight * max(divergence, 0.0)  # only rounding can make it negative
+
+
+class _SharesWithCommonConstant:
+    """Shares after steps with the same constant for all groups and clusters: ``_time`` is T - 1, and ``_biases`` is U.
+
+    The shares exp(-a_ic) at T = 1 are computed separately, because those below the least share are raised to it.
     """
 
-    def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
-        self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
-        self.n_attempts = 0
-        self.counts = np.bincount(groups)
-        self.group_shares = self.counts / len(groups)
-        n_tiles_by_group = -(-self.counts // LANES)
-        firsts = np.cumsum(self.counts) - self.counts
-        self.tile_group = np.repeat(np.arange(len(n_tiles_by_group)), n_tiles_by_group)
-        self.tile_start = np.concatenate(
-            [firsts[h] + LANES * np.arange(n_tiles_by_group[h]) for h in range(len(n_tiles_by_group))]
-        )
-        self.tile_size = np.minimum(LANES, (firsts + self.counts)[self.tile_group] - self.tile_start)
-        self.tiles = np.zeros((len(self.tile_group), n_clusters, LANES), dtype=np.float32)
-        n_tiles = len(self.tile_group)
-        self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
-        self.nearest = np.empty((n_tiles, n_clusters), dtype=np.float32)
-        # The kernel keeps these between evaluations: the clusters listed for each tile, and T and U at that time.
-        self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
-        self.snapshots = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
-        self.row_shares = self.new_row_shares = np.empty((0, n_clusters))  # used with L_hc
+    least_factor = 1.0
 
-    def settle(self, costs: np.ndarray) -> tuple[float, np.ndarray, str]:
-        """Step 2 from exp(-costs): the objective, the labels (n,), and why the rounds did not converge, or ''."""
-        n_groups, k = len(self.group_shares), costs.shape[1]
-        keys, sums = np.empty(len(costs), dtype=np.int64), np.empty(len(costs))
-        _tile_keys(costs, self.groups, keys, sums)
-        self.floors = log(sums * _MIN_SHARE)  # the exponent of the least share, for each row
-        _fill_tiles(
-            costs, self.floors, np.argsort(keys, kind="stable"), self.tile_start, self.tile_size, self.tiles, self.tile_floors
-        )
-        self.nearest[:] = self.tiles.min(axis=2)
-        self.offset = float(costs.min(axis=1).sum())  # the tiles hold costs minus the lowest cost of each row
-        self.has_own_constants, self.factor, self.n_accepted = False, 1.0, 0
-        self.time, self.biases, self.n_evaluations = 0.0, np.zeros((n_groups, k)), 0
-        self.n_active[:] = 0
-        self.masses = np.full((n_groups, k), 1e-12)  # so low that the first evaluation leaves out hardly any share
-        cost, self.masses = self._evaluate(self.time, self.biases)
-        self.largest_cluster = self.masses.argmax(axis=1)[:, None]
-        objective, warning = self._objective(cost, self.masses), ""
-        for inner_round in range(_MAX_INNER):
-            if inner_round >= _COMMON_ROUNDS and self.factor > _MAX_FACTOR and not self.has_own_constants:
-                self._switch_to_own_constants(costs)
-            new_objective = self._lower_objective(costs, objective)
-            if new_objective is None:
-                warning = (
-                    "VFC diverged: its objective rises however short the step is. Take a smaller fairness_weight, or scale X."
-                )
-                break
-            former_objective, objective = objective, new_objective
-            # Larger constants make shorter steps. Some are so short that single precision cannot show whether F still falls.
-            is_precise = self.factor <= _MAX_FACTOR or self.has_own_constants
-            if is_precise and former_objective - objective <= _INNER_TOLERANCE / self.factor * former_objective:
-                break
-        else:
-            warning = f"VFC did not settle within {_MAX_INNER} inner rounds: take a smaller fairness_weight."
-        return objective, self._labels(costs), warning
+    def __init__(self, penalty: _Penalty, tiles: Tiles, costs: np.ndarray):
+        self._penalty, self._tiles, self._costs = penalty, tiles, costs
+        self._floors = tiles.fill(costs)
+        self._time, self._biases = 0.0, np.zeros((len(penalty.group_shares), costs.shape[1]))
+        low_masses = np.full(self._biases.shape, 1e-12)  # so low that the first evaluation leaves out hardly any share
+        self.first_cost, self.masses = tiles.evaluate(self._time, self._biases, low_masses)
+        self._largest_cluster = self.masses.argmax(axis=1)[:, None]
 
-    def _labels(self, costs: np.ndarray) -> np.ndarray:
+    def try_step(self, factor: float, highest_objective: float) -> float | None:
+        """Step 1 with ``factor`` times the given L; the new objective, or None with nothing changed if it is too high."""
+        slopes, rate = self._penalty.slopes(self.masses), 1 / (factor * self._penalty.lipschitz)
+        exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MAX_EXPONENT)
+        time, biases = self._time + rate, self._biases - exponents
+        # Adding a number to all biases of a group changes no share. Here, the bias of its largest cluster becomes 0.
+        biases -= np.take_along_axis(biases, self._largest_cluster, axis=1)
+        cost, masses = self._tiles.evaluate(time, biases, self.masses)
+        objective = self._penalty.objective(cost, masses)
+        if not objective <= highest_objective:
+            return None
+        self._time, self._biases, self.masses = time, biases, masses
+        return objective
+
+    def labels(self) -> np.ndarray:
         """Cluster of each row's largest share."""
-        if self.has_own_constants:
-            return self.row_shares.argmax(axis=1)
-        labels = np.empty(len(costs), dtype=np.int64)
-        _largest_shares(costs, self.floors, self.groups, self.time, self.biases, labels)
+        labels = np.empty(len(self._costs), dtype=np.int64)
+        _largest_shares(self._costs, self._floors, self._penalty.groups, self._time, self._biases, labels)
         return labels
 
-    def _lower_objective(self, costs: np.ndarray, former_objective: float) -> float | None:
+    def with_own_constants(self) -> "_SharesWithOwnConstants":
+        excess = self._costs - self._costs.min(axis=1, keepdims=True)
+        exponents = self._biases[self._penalty.groups] - self._time * excess + np.maximum(-excess, self._floors[:, None])
+        shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MAX_EXPONENT))
+        shares = np.maximum(shares / shares.sum(axis=1, keepdims=True), MIN_SHARE)
+        return _SharesWithOwnConstants(self._penalty, self._costs, shares, self.masses)
+
+
+class _SharesWithOwnConstants:
+    """Shares, as a matrix (n, k), for steps with a constant L_hc for each group and cluster."""
+
+    least_factor = 0.5  # the constants may be lowered to this fraction
+
+    def __init__(self, penalty: _Penalty, costs: np.ndarray, shares: np.ndarray, masses: np.ndarray):
+        self._penalty, self._costs, self.masses = penalty, costs, masses
+        self._shares, self._new_shares = shares, np.empty_like(shares)
+
+    def try_step(self, factor: float, highest_objective: float) -> float | None:
+        """Step 1 with ``factor`` times L_hc; the new objective, or None with nothing changed if it is too high."""
+        slopes, constants = self._penalty.slopes(self.masses), factor * self._penalty.own_constants(self.masses)
+        masses = np.empty_like(self.masses)
+        cost = _step_with_own_constants(
+            self._costs, slopes, 1 / constants, self._penalty.groups, self._shares, self._new_shares, masses
+        )
+        objective = self._penalty.objective(cost, masses)
+        if not objective <= highest_objective:
+            return None
+        self._shares, self._new_shares, self.masses = self._new_shares, self._shares, masses
+        return objective
+
+    def labels(self) -> np.ndarray:
+        """Cluster of each row's largest share."""
+        return self._shares.argmax(axis=1)
+
+
+@dataclass
+class _Steps:
+    """The factor of the constants, the number of steps in a row that it served for, and that of all attempts at step 1."""
+
+    factor: float = 1.0
+    n_accepted: int = 0
+    n_attempts: int = 0
+
+    def lower_objective(self, shares, former_objective: float) -> float | None:
         """Step 1, with larger constants if the objective rises; returns the new objective, or None if it always rises."""
-        if self.n_accepted == _PATIENCE and self.factor > (_MIN_FACTOR if self.has_own_constants else 1):
+        if self.n_accepted == _PATIENCE and self.factor > shares.least_factor:
             self.factor, self.n_accepted = self.factor / 2, 0
         for _ in range(_MAX_DOUBLINGS):
-            objective = self._try_step(costs, former_objective)
+            self.n_attempts += 1
+            objective = shares.try_step(self.factor, former_objective * (1 + _RISE_TOLERANCE))
             if objective is not None:
                 self.n_accepted += 1
                 return objective
             self.factor, self.n_accepted = self.factor * 2, 0
         return None
 
-    def _try_step(self, costs: np.ndarray, former_objective: float) -> float | None:
-        """Step 1 with the current constants; returns the new objective, or None with nothing changed if it rises."""
-        self.n_attempts += 1
-        slopes = self.weight * (1 / self.masses.sum(axis=0) - self.group_shares[:, None] / self.masses)
-        if self.has_own_constants:
-            constants = self.factor * np.maximum(self.lipschitz, self.weight * self.group_shares[:, None] / self.masses)
-            masses = np.empty_like(self.masses)
-            cost = _step_with_own_constants(
-                costs, slopes, 1 / constants, self.groups, self.row_shares, self.new_row_shares, masses
-            )
-        else:
-            rate = 1 / (self.factor * self.lipschitz)
-            exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MAX_EXPONENT)
-            time, biases = self.time + rate, self.biases - exponents
-            # Adding a number to all biases of a group changes no share. Here, the bias of its largest cluster becomes 0.
-            biases -= np.take_along_axis(biases, self.largest_cluster, axis=1)
-            cost, masses = self._evaluate(time, biases)
-        objective = self._objective(cost, masses)
-        if not objective <= former_objective * (1 + _RISE_TOLERANCE):
-            return None
-        self.masses = masses
-        if self.has_own_constants:
-            self.row_shares, self.new_row_shares = self.new_row_shares, self.row_shares
-        else:
-            self.time, self.biases = time, biases
-        return objective
 
-    def _evaluate(self, time: float, biases: np.ndarray) -> tuple[float, np.ndarray]:
-        """The cost and the masses (K, k) of the shares at T and U."""
-        limits = log(_MAX_LEFT_OUT * self.masses / self.counts[:, None]) * _LOG2_E - _MARGIN
-        masses = np.zeros(biases.shape)
-        self.n_evaluations += 1
-        cost = _add_masses(
-            self.tiles,
-            self.tile_floors,
-            self.nearest,
-            self.tile_group,
-            self.tile_size,
-            np.float32(time),
-            (biases * _LOG2_E).astype(np.float32),
-            limits.astype(np.float32),
-            self.n_evaluations,
-            self.tops,
-            self.active,
-            self.n_active,
-            self.snapshots,
-            masses,
-        )
-        return cost / _LOG2_E + self.offset, masses
-
-    def _switch_to_own_constants(self, costs: np.ndarray) -> None:
-        """Use the constants L_hc from now on, and store the shares as a matrix (n, k)."""
-        excess = costs - costs.min(axis=1, keepdims=True)
-        exponents = self.biases[self.groups] - self.time * excess + np.maximum(-excess, self.floors[:, None])
-        shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MAX_EXPONENT))
-        self.row_shares = np.maximum(shares / shares.sum(axis=1, keepdims=True), _MIN_SHARE)
-        self.new_row_shares = np.empty_like(self.row_shares)
-        self.has_own_constants, self.factor, self.n_accepted = True, 1.0, 0
-
-    def _objective(self, cost: float, masses: np.ndarray) -> float:
-        ratios = masses / masses.sum(axis=0) / self.group_shares[:, None]
-        divergence = -float((self.group_shares[:, None] * log(ratios)).sum())
-        return cost + self.weight * max(divergence, 0.0)  # only rounding can make it negative
+def _settle(penalty: _Penalty, tiles: Tiles, costs: np.ndarray) -> tuple[float, np.ndarray, str, int]:
+    """Step 2 from exp(-costs): the objective, labels (n,), why the rounds did not converge or '', and attempts at step 1."""
+    start, steps, warning = _SharesWithCommonConstant(penalty, tiles, costs), _Steps(), ""
+    objective = penalty.objective(start.first_cost, start.masses)
+    shares: _SharesWithCommonConstant | _SharesWithOwnConstants = start
+    for inner_round in range(_MAX_INNER):
+        if inner_round >= _COMMON_ROUNDS and steps.factor > _MAX_FACTOR and shares is start:
+            shares, steps = start.with_own_constants(), _Steps(n_attempts=steps.n_attempts)
+        new_objective = steps.lower_objective(shares, objective)
+        if new_objective is None:
+            warning = "VFC diverged: its objective rises however short the step is. Take a smaller fairness_weight, or scale X."
+            break
+        former_objective, objective = objective, new_objective
+        # Larger constants make shorter steps. Some are so short that single precision cannot show whether F still falls.
+        is_precise = steps.factor <= _MAX_FACTOR or shares is not start
+        if is_precise and former_objective - objective <= _INNER_TOLERANCE / steps.factor * former_objective:
+            break
+    else:
+        warning = f"VFC did not settle within {_MAX_INNER} inner rounds: take a smaller fairness_weight."
+    return objective, shares.labels(), warning, steps.n_attempts
 
 
 @compiled("void(float64[:,::1], float64[::1], int64[::1], float64, float64[:,::1], int64[::1])")
@@ -348,16 +322,6 @@ def _largest_shares(costs, floors, groups, time, biases, labels):
             if exponent > largest:
                 best, largest = cluster, exponent
         labels[row] = best
-
-
-@inner
-def _power_of_2(x):
-    """2^x in single precision, for -125 < x < 125. The last step adds the whole number nearest to x to the exponent."""
-    shifted = x + _ROUNDER
-    r = x - (shifted - _ROUNDER)
-    value = _P0 + r * (_P1 + r * (_P2 + r * (_P3 + r * (_P4 + r * _P5))))
-    bits = np.float32(value).view(np.int32) + (np.float32(shifted).view(np.int32) << _MANTISSA_BITS)
-    return np.int32(bits).view(np.float32)
 
 
 @compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
@@ -382,10 +346,10 @@ def _step_with_own_constants(costs, slopes, rates, groups, shares, new_shares, m
         level /= sum_of_derivatives
         largest = -np.inf
         for cluster in range(k):
-            exponents[cluster] = (level - costs[row, cluster] - slope[cluster]) * rate[cluster] * _LOG2_E
+            exponents[cluster] = (level - costs[row, cluster] - slope[cluster]) * rate[cluster] * LOG2_E
             largest = max(largest, exponents[cluster])
         for cluster in range(k):
-            powers[cluster] = _power_of_2(np.float32(max(exponents[cluster] - largest, _MIN_EXPONENT_OF_2)))
+            powers[cluster] = power_of_2(np.float32(max(exponents[cluster] - largest, _MIN_EXPONENT_OF_2)))
         total = 0.0
         for cluster in range(k):
             share = shares[row, cluster] * powers[cluster]
@@ -393,160 +357,9 @@ def _step_with_own_constants(costs, slopes, rates, groups, shares, new_shares, m
             total += share
         row_cost = 0.0
         for cluster in range(k):
-            share = max(new_shares[row, cluster] / total, _MIN_SHARE)
+            share = max(new_shares[row, cluster] / total, MIN_SHARE)
             new_shares[row, cluster] = share
             mass[cluster] += share
             row_cost += share * costs[row, cluster]
         cost += row_cost
-    return cost
-
-
-@compiled("void(float64[:,::1], int64[::1], int64[::1], float64[::1])")
-def _tile_keys(costs, groups, keys, sums):
-    """Write ``keys`` (n,) that sort rows by group, nearest cluster and other near clusters.
-
-    So the rows of a tile are near the same few clusters. The excess of a cost is its difference from the row's lowest cost.
-    ``sums`` (n,) become the sums of exp(-excess).
-    """
-    n, k = costs.shape
-    for row in range(n):
-        nearest, bits, total = 0, 0, 0.0
-        for cluster in range(1, k):
-            if costs[row, cluster] < costs[row, nearest]:
-                nearest = cluster
-        for cluster in range(k):
-            excess = costs[row, cluster] - costs[row, nearest]
-            if excess < 1:
-                bits |= 1 << cluster % 32
-            total += _power_of_2(max(np.float32(-excess * _LOG2_E), _MIN_LOG2_SHARE))
-        keys[row], sums[row] = ((groups[row] * k + nearest) << 32) + bits, total
-
-
-@compiled("void(float64[:,::1], float64[::1], int64[::1], int64[::1], int64[::1], float32[:,:,::1], float32[:,::1])")
-def _fill_tiles(costs, floors, order, starts, sizes, tiles, tile_floors):
-    """Write the costs minus the lowest cost of each row to ``tiles`` (n_tiles, k, LANES), and ``floors`` to ``tile_floors``.
-
-    Both are multiplied by log2(e): they become exponents of 2.
-    """
-    for t in range(len(tiles)):
-        for j in range(sizes[t]):
-            row = order[starts[t] + j]
-            tile_floors[t, j] = floors[row] * _LOG2_E
-            least = costs[row].min()
-            for cluster in range(costs.shape[1]):
-                tiles[t, cluster, j] = (costs[row, cluster] - least) * _LOG2_E
-
-
-@inner
-def _is_stale(time, bias, limits, nearest, active, n_active, snapshot):
-    """Whether other clusters may matter to a tile, or its exponents may have drifted too far, since its list was made."""
-    k = len(bias)
-    rise_of_others, fall_of_active, rise_of_active, next_active = np.float32(-3e38), np.float32(0), np.float32(0), 0
-    elapsed = time - snapshot[3 * k]
-    for cluster in range(k):
-        change = bias[cluster] - snapshot[cluster]
-        largest_change = change - elapsed * nearest[cluster]
-        if next_active < n_active and active[next_active] == cluster:
-            next_active += 1
-            rise_of_active = max(rise_of_active, largest_change)
-            farthest = snapshot[2 * k + cluster]
-            if farthest >= 0:
-                fall_of_active = min(fall_of_active, change - elapsed * farthest)
-        else:
-            rise_of_others = max(rise_of_others, largest_change - limits[cluster] + snapshot[k + cluster])
-    return (
-        n_active == 0
-        or elapsed < 0
-        or rise_of_others - fall_of_active > _MARGIN
-        or max(rise_of_active, -fall_of_active) > _DRIFT
-    )
-
-
-@inner
-def _list_clusters(tile, floor, time, bias, limits, top, exponents, active, snapshot):
-    """Write each row's largest exponent to ``top``, and the clusters that matter to any row to ``active``.
-
-    Returns the number of these clusters. ``snapshot`` becomes what :func:`_is_stale` compares with later: the biases of the
-    clusters, their limits, for each cluster the largest cost of a row whose best cluster it is (-1 if there is none), and the
-    time.
-    """
-    k = len(tile)
-    top[:] = np.float32(-3e38)
-    for cluster in range(k):
-        cost, cluster_exponents, cluster_bias = tile[cluster], exponents[cluster], bias[cluster]
-        for j in range(LANES):
-            exponent = cluster_bias - time * cost[j] + max(-cost[j], floor[j])
-            cluster_exponents[j] = exponent
-            top[j] = max(top[j], exponent)
-    n_active = 0
-    for cluster in range(k):
-        cost, cluster_exponents, limit = tile[cluster], exponents[cluster], limits[cluster]
-        matters, farthest = 0, np.float32(-1)
-        for j in range(LANES):
-            matters |= cluster_exponents[j] - top[j] > limit
-        if matters:
-            active[n_active] = cluster
-            n_active += 1
-            for j in range(LANES):
-                if cluster_exponents[j] == top[j]:
-                    farthest = max(farthest, cost[j])
-        snapshot[cluster], snapshot[k + cluster], snapshot[2 * k + cluster] = bias[cluster], limit, farthest
-    snapshot[3 * k] = time
-    return n_active
-
-
-@compiled(
-    "float64(float32[:,:,::1], float32[:,::1], float32[:,::1], int64[::1], int64[::1], float32, float32[:,::1], float32[:,::1],"
-    "int64, float32[:,::1], int64[:,::1], int64[::1], float32[:,::1], float64[:,::1])"
-)
-def _add_masses(
-    tiles, floors, nearest, groups, sizes, time, biases, limits, n_evaluations, tops, active, n_active, snapshots, masses
-):
-    """Add the shares of all rows, at the given T and U, to ``masses`` (K, k); returns their cost.
-
-    ``tops`` (n_tiles, LANES) are numbers near the largest exponent of each row. ``active`` lists the clusters that matter to a
-    tile: there, some row's exponent exceeds its largest exponent plus the (negative) limit. In all other clusters, every row
-    gets the least share. Both arrays are computed again every ``_MAX_AGE`` evaluations, and if :func:`_is_stale` says so.
-    """
-    n_tiles, k = len(tiles), tiles.shape[1]
-    powers, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)
-    total, row_cost = np.empty(LANES, dtype=np.float32), np.empty(LANES, dtype=np.float32)
-    least_share = 2.0 ** np.float64(_MIN_LOG2_SHARE)
-    cost = 0.0
-    for t in range(n_tiles):
-        group, tile, top, floor = groups[t], tiles[t], tops[t], floors[t]
-        is_due = (n_evaluations + t) % _MAX_AGE == 0
-        if is_due or _is_stale(time, biases[group], limits[group], nearest[t], active[t], n_active[t], snapshots[t]):
-            n_active[t] = _list_clusters(tile, floor, time, biases[group], limits[group], top, powers, active[t], snapshots[t])
-        total[:] = np.float32(0)
-        row_cost[:] = np.float32(0)
-        for i in range(n_active[t]):
-            bias, costs, cluster_powers = biases[group, active[t, i]], tile[active[t, i]], powers[i]
-            for j in range(LANES):
-                exponent = bias - time * costs[j] + max(-costs[j], floor[j])
-                power = _power_of_2(max(exponent - top[j], _MIN_LOG2_SHARE))
-                cluster_powers[j] = power
-                total[j] += power
-        for j in range(LANES):
-            total[j] = np.float32(1) / total[j] if j < sizes[t] else np.float32(0)
-        for i in range(n_active[t]):
-            costs, cluster_powers, lane = tile[active[t, i]], powers[i], lanes[active[t, i]]
-            for j in range(LANES):
-                share = cluster_powers[j] * total[j]
-                lane[j] += share
-                row_cost[j] += share * costs[j]
-        for j in range(LANES):
-            cost += row_cost[j]
-        next_active = 0
-        for cluster in range(k):
-            if next_active < n_active[t] and active[t, next_active] == cluster:
-                next_active += 1
-            else:
-                masses[group, cluster] += least_share * sizes[t]
-        if t % _TILES_PER_SUM == _TILES_PER_SUM - 1 or t + 1 == n_tiles or groups[t + 1] != group:
-            for cluster in range(k):
-                lane = lanes[cluster]
-                for j in range(LANES):
-                    masses[group, cluster] += lane[j]
-                lane[:] = np.float32(0)
     return cost

@@ -1,6 +1,7 @@
 """VFC matches its definition and the numbers of its paper. If it does not converge, it says why."""
 
 from itertools import pairwise
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -115,16 +116,18 @@ def test_no_step_raises_the_objective(common_rounds, lipschitz, monkeypatch):
     monkeypatch.setattr(module, "_COMMON_ROUNDS", common_rounds)
     rng = np.random.default_rng(1)
     costs, groups = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60])
-    values, original_lower = [], module._Shares._lower_objective
+    values, original_lower = [], module._Steps.lower_objective
+    stored_shares = Mock(wraps=module._SharesWithOwnConstants)
+    monkeypatch.setattr(module, "_SharesWithOwnConstants", stored_shares)
 
     def lower_and_record(*arguments):
         values.append(original_lower(*arguments))
         return values[-1]
 
-    monkeypatch.setattr(module._Shares, "_lower_objective", lower_and_record)
-    shares = module._Shares(groups, 5, 300.0, lipschitz)
-    final_objective, labels, warning = shares.settle(costs)
-    assert shares.has_own_constants == (common_rounds == 0) and warning == ""
+    monkeypatch.setattr(module._Steps, "lower_objective", lower_and_record)
+    penalty = module._Penalty(groups, 300.0, lipschitz)
+    final_objective, labels, warning, _ = module._settle(penalty, module.Tiles(groups, 5), costs)
+    assert stored_shares.called == (common_rounds == 0) and warning == ""
     assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(values))
     assert final_objective == values[-1] < 0.9 * values[0]
     assert objective(costs, groups, np.eye(5)[labels] + 1e-9, 300) == pytest.approx(final_objective, rel=0.2)
@@ -166,7 +169,7 @@ def test_inner_rounds_that_do_not_settle_still_give_labels_and_a_warning(monkeyp
 
 def test_a_rising_objective_still_gives_labels_and_a_warning(monkeypatch):
     rising_values = iter(range(1, 10_000))
-    monkeypatch.setattr(module._Shares, "_objective", lambda *_: float(next(rising_values)))
+    monkeypatch.setattr(module._Penalty, "objective", lambda *_: float(next(rising_values)))
     result = vfc(*random_table(), 3, np.random.default_rng(0), 1)
     assert "VFC diverged" in result.warning
     assert next(rising_values) == 62  # one value was used at the start, and 60 in attempts
