@@ -16,12 +16,15 @@ BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
 @pytest.mark.parametrize(("path", "max_configurations"), [(FIELD, 4), (DEMO, 2)])
 def test_a_method_has_few_configurations_and_a_single_one_only_without_a_ladder(path, max_configurations):
     config = read_configuration(path)
-    assert set(config["methods"]) == set(methods.names())
     n_configurations = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["grids"].items()}
     assert max(n_configurations.values()) == max_configurations
     for name, number in n_configurations.items():
         assert (number == 1) == (not methods.get(name).ladder()), name
     assert {tuple(config["budget"].values()), config["scaling"]} == {(60, 4000), "standard"}
+
+
+def test_the_demo_of_the_field_has_the_methods_of_the_field():
+    assert read_configuration(DEMO)["methods"] == read_configuration(FIELD)["methods"]
 
 
 def test_every_run_has_a_single_start():
