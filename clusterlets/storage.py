@@ -3,10 +3,11 @@
 Every file is written under a temporary name, flushed to the disk, and then renamed, so that no reader sees half a file, even
 after a power cut.
 
-A file that one step writes for another also holds its own place (path below the folder of results) and the SHA-256 of its
-content. An ``.npz`` file holds both in a member, JSON in a key, and text in the first line. ``runs.csv``, which people read,
-has a ``.sha256`` file beside it instead. A damaged file is removed, so that the next run of the workflow makes it again. A
-misplaced file is left alone, because a person must have put it there.
+A file that one step writes for another also says what it is: ``about`` is its place, the path below the folder of results. An
+``.npz`` file has it as a member, JSON as a key, and text as its first line. ZIP checks the members of an ``.npz`` file by their
+CRC; JSON and text hold a SHA-256 beside their place. ``runs.csv``, which people read, has a ``.sha256`` file beside it instead.
+A damaged file is removed, so that the next run of the workflow makes it again. A misplaced file is left alone, because a
+person must have put it there.
 """
 
 import csv
@@ -16,9 +17,11 @@ import io
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 import tempfile
+import uuid
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -30,17 +33,14 @@ import numpy as np
 from clusterlets.errors import ClusterletsError, UnusableFileError
 
 T = TypeVar("T")
-# From the bytes of a file to its place and content, and the reverse.
-Parse = Callable[[bytes], tuple[str, T]]
-Serialize = Callable[[str, T], bytes]
+Parse = Callable[[bytes], tuple[str, T]]  # from the bytes of a file to its place and content
 
-#: Name of the member of an ``.npz`` file, and of the key of a JSON file, that holds the place and the SHA-256.
+#: Name of the member of an ``.npz`` file, and of the key of a JSON file, that says what the file is.
 ABOUT = "about"
-_ABOUT_MEMBER = f"{ABOUT}.npy"
 
 # Matches the place of a file of the results, wherever the folder of results is. For any other file, it matches the name.
 _PLACE = re.compile(
-    r"(?<![^/])((variants/[^/]+/)?((prepared|geometry)/[^/]+|runs\.csv[^/]*"
+    r"(?<![^/])((variants/[^/]+/)?((prepared|geometry)/[^/]+|plain_costs/[^/]+/[^/]+|runs\.csv[^/]*"
     r"|(runs|pieces|labels|distances|partitions)/[^/]+/[^/]+/[^/]+/seeds[^/]+)|[^/]+)\Z"
 )
 
@@ -55,13 +55,12 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
     cannot be replaced, so the content is written into it.
     """
     try:
-        old_status = _stat_or_none(path)
-        stream = _open_in_place(path, old_status) if old_status else None
+        stream = _open_in_place(path)
         if stream:
             with stream:
                 stream.write(content)
         else:
-            _replace(Path(os.path.realpath(path)), content, old_status)
+            _replace(Path(os.path.realpath(path)), content)
     except OSError as error:
         error.filename = os.fspath(path)  # the error may name no file, or only the temporary one
         raise
@@ -81,15 +80,12 @@ def check_writable(path: str | os.PathLike) -> None:
         pass
 
 
-def _stat_or_none(path: str | os.PathLike) -> os.stat_result | None:
+def _open_in_place(path: str | os.PathLike) -> BinaryIO | None:
+    """Open a device, a pipe, or the file that this process prints to. Returns None for a file that can be replaced."""
     try:
-        return os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
-
-
-def _open_in_place(path: str | os.PathLike, status: os.stat_result) -> BinaryIO | None:
-    """Open a device, a pipe, or the file that this process prints to. Returns None for a file that can be replaced."""
     for descriptor, output in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):  # the descriptor may be closed
             if os.path.samestat(status, os.fstat(descriptor)):
@@ -98,44 +94,26 @@ def _open_in_place(path: str | os.PathLike, status: os.stat_result) -> BinaryIO 
     return None if stat.S_ISREG(status.st_mode) else open(path, "wb")
 
 
-def _replace(path: Path, content: bytes, old_status: os.stat_result | None) -> None:
+def _replace(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary_path = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary_path = path.with_name(f".{path.name[:200]}.{uuid.uuid4().hex}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(temporary_path, "xb") as file:
             file.write(content)
-            if old_status:
-                with suppress(PermissionError):  # the old file belongs to another user
-                    os.fchown(descriptor, old_status.st_uid, old_status.st_gid)
-            os.fchmod(descriptor, stat.S_IMODE(old_status.st_mode) if old_status else 0o666 & ~_umask())
+            if path.exists():
+                shutil.copymode(path, temporary_path)
             file.flush()
-            os.fsync(descriptor)
+            os.fsync(file.fileno())
         os.replace(temporary_path, path)
     except BaseException:
-        Path(temporary_path).unlink(missing_ok=True)
+        temporary_path.unlink(missing_ok=True)
         raise
-    _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Flush a folder to the disk, if possible, so that a rename in it survives a power cut."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except PermissionError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(descriptor)
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+    with suppress(OSError):  # some file systems cannot flush a folder; where they can, the rename survives a power cut
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
@@ -168,17 +146,20 @@ def _indented_json(content: Mapping) -> str:
 def save_arrays(path: str | os.PathLike, arrays: Mapping[str, np.ndarray]) -> None:
     """Write named arrays (no object arrays) as ``.npz``. Equal arrays at the same place give equal bytes.
 
-    The member ``about`` holds, as JSON, the file's place and a hash of the place and all other members.
-
     Raises
     ------
     ValueError
-        If an array is called ``about``.
+        If an array is called ``about``: this member holds the file's place and the names of the arrays.
     """
     if ABOUT in arrays:
         raise ValueError(f"an array of {path} cannot be called {ABOUT!r}: that member says what the file is")
-    members = {f"{name}.npy": _serialize_array(array) for name, array in arrays.items()}
-    write_bytes(path, _serialize_npz(result_place(path), members))
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:  # not numpy.savez, whose bytes depend on the version of Python
+        for name, array in {ABOUT: np.array([result_place(path), *arrays]), **arrays}.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue())
+    write_bytes(path, content.getvalue())
 
 
 def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -193,30 +174,31 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     OSError
         If the file cannot be read.
     """
-    members = _load_checked(Path(path), _parse_npz, _serialize_npz)
-    return {name.removesuffix(".npy"): _parse_array(content) for name, content in members.items()}
+    return _load(Path(path), _parse_arrays)
 
 
 def save_json(path: str | os.PathLike, content: Mapping) -> None:
-    """Write an object as JSON, with its place and hash under the key ``about``. ValueError if the object has this key."""
+    """Write an object as JSON, with its place and SHA-256 under the key ``about``. ValueError if the object has this key."""
     if ABOUT in content:
         raise ValueError(f"a key of {path} cannot be called {ABOUT!r}: it says what the file is")
-    write_bytes(path, _serialize_json(result_place(path), content))
+    place = result_place(path)
+    write_json(path, {**content, ABOUT: {"place": place, "sha256": _digest(place, _indented_json(content))}})
 
 
 def load_json(path: str | os.PathLike) -> dict:
     """Read what :func:`save_json` wrote, without the key ``about``. Raises the same errors as :func:`load_arrays`."""
-    return _load_checked(Path(path), _parse_json, _serialize_json)
+    return _load(Path(path), _parse_json)
 
 
 def save_text(path: str | os.PathLike, text: str) -> None:
     """Write text below an added comment line: ``# <place> sha256 <hash>``."""
-    write_bytes(path, _serialize_text(result_place(path), text))
+    place = result_place(path)
+    write_text(path, f"# {place} sha256 {_digest(place, text)}\n{text}")
 
 
 def load_text(path: str | os.PathLike) -> str:
     """Read what :func:`save_text` wrote, without the added line. Raises the same errors as :func:`load_arrays`."""
-    return _load_checked(Path(path), _parse_text, _serialize_text)
+    return _load(Path(path), _parse_text)
 
 
 def is_intact(path: str | os.PathLike) -> bool:
@@ -224,13 +206,9 @@ def is_intact(path: str | os.PathLike) -> bool:
 
     The format follows from the suffix. No file is removed.
     """
-    formats: dict[str, tuple[Parse, Serialize]] = {
-        ".npz": (_parse_npz, _serialize_npz),
-        ".json": (_parse_json, _serialize_json),
-    }
-    parse, serialize = formats.get(Path(path).suffix, (_parse_text, _serialize_text))
-    place_and_content = _read_if_intact(Path(path).read_bytes(), parse, serialize)
-    return place_and_content is not None and place_and_content[0] == result_place(path)
+    parse = {".npz": _parse_arrays, ".json": _parse_json}.get(Path(path).suffix, _parse_text)
+    content = _read(Path(path), parse)
+    return content is not None and content[0] == result_place(path)
 
 
 def write_checksum(path: str | os.PathLike) -> None:
@@ -265,7 +243,7 @@ def _checksum_line(path: Path) -> str:
     return f"{hash_of_file(path)}  {path.name}\n"
 
 
-# ---- the place and the SHA-256 in a file -----------------------------------------------------------------------------
+# ---- what a file is --------------------------------------------------------------------------------------------------
 
 
 def result_place(path: str | os.PathLike) -> str:
@@ -274,15 +252,14 @@ def result_place(path: str | os.PathLike) -> str:
     return match[0] if match else ""
 
 
-def _load_checked(path: Path, parse: Parse[T], serialize: Serialize[T]) -> T:
+def _load(path: Path, parse: Parse[T]) -> T:
     try:
-        content = path.read_bytes()
+        content = _read(path, parse)
     except FileNotFoundError:
         raise ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.") from None
-    place_and_content = _read_if_intact(content, parse, serialize)
-    if place_and_content is None:
+    if content is None:
         raise _remove_damaged(path)
-    place, value = place_and_content
+    place, value = content
     if place != result_place(path):
         raise UnusableFileError(
             path,
@@ -292,12 +269,11 @@ def _load_checked(path: Path, parse: Parse[T], serialize: Serialize[T]) -> T:
     return value
 
 
-def _read_if_intact(content: bytes, parse: Parse[T], serialize: Serialize[T]) -> tuple[str, T] | None:
-    """The place and the content of a file from its bytes, or None if the bytes are damaged."""
+def _read(path: Path, parse: Parse[T]) -> tuple[str, T] | None:
+    """The place and the content of a file, or None if it is damaged."""
+    content = path.read_bytes()
     try:
-        place, value = parse(content)
-        # All bytes are compared, because readers of ZIP and JSON ignore some of them.
-        return (place, value) if serialize(place, value) == content else None
+        return parse(content)
     except MemoryError:
         raise
     except Exception:  # nothing is read from the disk here, so the bytes must be damaged
@@ -311,58 +287,41 @@ def _remove_damaged(path: Path) -> UnusableFileError:
         file.unlink(missing_ok=True)
     return UnusableFileError(
         path,
-        f"{path} was damaged (its content does not match its own SHA-256) and has been removed.",
+        f"{path} was damaged (its content does not match its own checksum) and has been removed.",
         "Run the same command again: the file will be built again.",
     )
 
 
-def _about(place: str, *parts: bytes) -> dict[str, str]:
-    """The entry that identifies a file: its place, and a hash of the place and all parts of the content."""
-    digest = hashlib.sha256(os.fsencode(place))
-    for part in parts:
-        digest.update(b"%d\n" % len(part))  # otherwise moving bytes to the next part would not change the hash
-        digest.update(part)
-    return {"place": place, "sha256": digest.hexdigest()}
+def _digest(place: str, text: str) -> str:
+    """SHA-256 of a file's place and text."""
+    content = text.encode()
+    return hashlib.sha256(os.fsencode(place) + b"%d\n" % len(content) + content).hexdigest()
 
 
-def _serialize_npz(place: str, members: Mapping[str, bytes]) -> bytes:
-    about = _about(place, *(part for name, content in members.items() for part in (name.encode(), content)))
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:  # not numpy.savez, whose bytes depend on the version of Python
-        for name, content in {_ABOUT_MEMBER: _serialize_array(np.array(json.dumps(about))), **members}.items():
-            archive.writestr(zipfile.ZipInfo(name), content)
-    return buffer.getvalue()
-
-
-def _parse_npz(content: bytes) -> tuple[str, dict[str, bytes]]:
+def _parse_arrays(content: bytes) -> tuple[str, dict[str, np.ndarray]]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    return json.loads(str(_parse_array(members.pop(_ABOUT_MEMBER))))["place"], members
-
-
-def _serialize_array(array: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _parse_array(content: bytes) -> np.ndarray:
-    return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-
-
-def _serialize_json(place: str, content: Mapping) -> bytes:
-    return _indented_json({**content, ABOUT: _about(place, _indented_json(content).encode())}).encode()
+        # Whole members: numpy.load does not reach the CRC of a large array if damage makes its header name a smaller one.
+        members = {name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()}
+    arrays = {name: np.lib.format.read_array(member, allow_pickle=False) for name, member in members.items()}
+    place, *names = arrays.pop(ABOUT).tolist()
+    if names != list(arrays):  # zipfile does not notice the damage that hides members
+        raise ValueError
+    return place, arrays
 
 
 def _parse_json(content: bytes) -> tuple[str, dict]:
     value = json.loads(content)
-    return value.pop(ABOUT)["place"], value
-
-
-def _serialize_text(place: str, text: str) -> bytes:
-    return f"# {place} sha256 {_about(place, text.encode())['sha256']}\n{text}".encode()
+    about = value.pop(ABOUT)
+    return _checked(about["place"], _indented_json(value), about["sha256"]), value
 
 
 def _parse_text(content: bytes) -> tuple[str, str]:
     first_line, _, text = content.decode().partition("\n")
-    return first_line.removeprefix("# ").rpartition(" sha256 ")[0], text
+    place, _, digest = first_line.removeprefix("# ").rpartition(" sha256 ")
+    return _checked(place, text, digest), text
+
+
+def _checked(place: str, text: str, digest: str) -> str:
+    if digest != _digest(place, text):
+        raise ValueError
+    return place

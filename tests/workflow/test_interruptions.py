@@ -177,7 +177,8 @@ def test_damaged_files_of_every_kind_are_named_and_removed_and_made_again(finish
 def test_every_intermediate_file_records_its_place(finished):
     """storage.py must know every folder. Files of a folder that it does not know could be exchanged without notice."""
     top = finished.folder / "results" / "tiny"
-    loaders = {"prepared": load_json, "geometry": load_json, "runs": load_text, "runs.csv.sha256": load_text}
+    loaders = {"prepared": load_json, "geometry": load_json, "plain_costs": load_json}
+    loaders |= {"runs": load_text, "runs.csv.sha256": load_text}
     folders = set()
     for name in finished.results():
         folder = name.split("/")[0]
