@@ -19,8 +19,7 @@
 #   make field      runs every method on ten datasets, and with six other choices of their groups (about an hour); EXCLUDE works too
 #   make field-demo runs every method on bundled datasets (minutes)
 #   make verify     checks every byte of the results against the hashes in their manifest
-#   make archive    packs the finished run in RESULTS=results as a Workflow Run RO-Crate, ready to deposit;
-#                   AGENT='A Name' names the person who ran it (default: git's user.name)
+#   make archive    packs the finished run in RESULTS=results into one file to deposit
 #   make compare    compares the results' numbers with those in reference/paper
 #   make reference  replaces reference/paper with the results' numbers
 #   make reference-extended   replaces reference/extended and the error rates of the verdicts with those of an extended run
@@ -33,7 +32,6 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 WORKERS ?= $(CORES)
 EXCLUDE ?=
 RESULTS ?= results
-AGENT ?=
 FUZZ ?= 5
 PROFILE ?=
 SMOKE_SECONDS ?= 120
@@ -47,12 +45,9 @@ LOCKED := $(VENV)/$(call ready,requirements.lock requirements-uv.lock)
 READY := $(VENV)/$(call ready,requirements.lock requirements-uv.lock pyproject.toml)-project
 # Plugins of the cluster profiles. Among the environment's own packages they would slow every start of Snakemake by seconds.
 PLUGINS := $(VENV)/cluster-plugins
-# Only "make archive" needs these.
-ARCHIVING := $(VENV)/archive-packages
 SPHINX := $(VENV)/sphinx
 PLUGIN_LOCKS := $(wildcard profiles/*/requirements.lock)
 PLUGINS_READY := $(PLUGINS)/$(call ready,$(PLUGIN_LOCKS))
-ARCHIVING_READY := $(ARCHIVING)/$(call ready,requirements-archive.lock)
 SPHINX_READY := $(SPHINX)/$(call ready,requirements-docs.lock)
 LINTERS_READY := $(LINTERS)/$(call ready,requirements-lint.lock)
 # Commands of .venv, whatever environment is active.
@@ -84,8 +79,8 @@ demo: $(READY)
 
 environment: $(READY)
 
-# Tests need the Snakemake plugins of the cluster profiles, and the validator of archives.
-test-environment: $(PLUGINS_READY) $(ARCHIVING_READY)
+# Tests need the Snakemake plugins of the cluster profiles.
+test-environment: $(PLUGINS_READY)
 
 test: test-environment
 	@$(PYTEST) -m "not slow"
@@ -182,8 +177,8 @@ field-demo: $(READY)
 verify: $(READY)
 	@$(RUN) clusterlets verify --results $(RESULTS)
 
-archive: $(ARCHIVING_READY)
-	@$(RUN) PYTHONPATH="$(CURDIR)/$(ARCHIVING)" clusterlets archive --results $(RESULTS) $(if $(AGENT),--agent "$(AGENT)")
+archive: $(READY)
+	@$(RUN) clusterlets archive --results $(RESULTS)
 
 compare: $(READY)
 	@$(RUN) clusterlets compare reference/paper $(RESULTS)
@@ -247,11 +242,6 @@ $(READY): | $(LOCKED)
 $(PLUGINS_READY): | $(READY)
 	@rm -rf $(PLUGINS)
 	@$(call install,$(VENV)/bin/python,--require-hashes --no-deps --target $(PLUGINS) $(addprefix -r ,$(PLUGIN_LOCKS)))
-	@touch $@
-
-$(ARCHIVING_READY): | $(READY)
-	@rm -rf $(ARCHIVING)
-	@$(call install,$(VENV)/bin/python,--require-hashes --no-deps --target $(ARCHIVING) -r requirements-archive.lock)
 	@touch $@
 
 $(SPHINX_READY): | $(READY)

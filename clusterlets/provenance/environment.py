@@ -53,11 +53,6 @@ def source(checkout: Path = PACKAGE.parent) -> dict | None:
     return {"commit": commit, "dirty": bool(_git(checkout, "status", "--porcelain", "--untracked-files=no"))}
 
 
-def user() -> str:
-    """The user name that git would write into a commit in the working directory, or ""."""
-    return _git(Path(), "config", "user.name")
-
-
 def _git(folder: Path, *arguments: str) -> str:
     try:
         process = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=True)

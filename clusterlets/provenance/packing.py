@@ -1,15 +1,15 @@
-"""Pack a finished run: its results, the checkout that made them, and the user's own files."""
+"""Pack a finished run into one ZIP: the checkout at its commit, the user's own files, the results, and how to repeat it."""
 
-import csv
-import hashlib
 import io
-import re
+import os
+import shlex
+import stat
 import subprocess
-import tarfile
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import yaml
 
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.fingerprints import PACKAGE
@@ -17,37 +17,68 @@ from clusterlets.provenance import manifest
 from clusterlets.storage import load_json
 from clusterlets.text import counted
 
-#: The files and folders at the top of the checkout that a run needs.
-SOURCE_NAMES = (
-    *("CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "README.md", "Snakefile", "config.yaml", "pyproject.toml"),
-    *("requirements.lock", "clusterlets", "envs", "profiles", "snakemake_logger_plugin_cells", "workflow"),
-)
-#: Folders in the archive: for the results, and for the user's own files.
-RESULTS, USER_FOLDER = "results/", "user/"
-_ACCOUNTS = "accounts"
-_PROVENANCE = f"{_ACCOUNTS}/provenance.json"
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold
-_READABLE = 0o644 << 16  # file permissions, as a ZIP stores them
+_PROVENANCE = "accounts/provenance.json"
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold: equal runs give equal bytes
+_PAGE = """\
+# {title}, version {version}: a finished run
+
+The checkout at commit {commit}, your own files, and the results in `{place}`: start with `report.html` there.
+The last job ended {ended}, with {python} on {processor}.
+Raw data of published datasets are not included; a run fetches and checks them.
+
+Unpack with `unzip` (Python's `zipfile` loses which files are programs), and set up the locked libraries. You need Python 3.11
+or newer, and make:
+
+    unzip {name}.zip && cd {name}
+    make environment && . .venv/bin/activate
+
+Verify every byte of the results:
+
+    clusterlets verify --results {place}
+
+Repeat the run, and compare:
+
+{copies}    snakemake --cores 2 {options}
+    clusterlets compare {place} results/repeated
+"""
 
 
-@dataclass(frozen=True)
-class Run:
-    """A finished run: its folder, its manifest, where it came from, and who ran it."""
+def pack(results: Path, name: str) -> tuple[bytes, list[str]]:
+    """The ZIP of a finished run, in which all is below the folder ``name``, and the paths of the user's own files in it.
 
-    results: Path
-    manifest: Mapping
-    provenance: Mapping
-    agent: str
-
-
-def read(results: Path, agent: str) -> Run:
-    """Read the run of a results folder. ``agent`` is the name of the person who ran it.
+    Every file of the user lies at the path that the configuration names. If that leaves the working directory, it lies below
+    ``outside/``, and ``REPEAT.md`` copies it to its path.
 
     Raises
     ------
     ClusterletsError
-        If the run is not finished or does not match its manifest, or if manifest and accounts are from two runs.
+        If the run is not finished, does not match its manifest, or was not made by a commit; or if a file is missing.
     """
+    run_manifest, provenance = _read(results)
+    tables = run_manifest["settings"]["tables"].values()
+    own_contents = {path: text.encode() for path, text in provenance["configfiles"].items()}
+    own_contents |= {path: _content(path) for path in manifest.user_files(run_manifest)}
+    own_contents |= {table["path"]: _content(table["path"]) for table in tables if "path" in table}
+    files = {_place(path): (content, os.access(path, os.X_OK)) for path, content in own_contents.items()}
+    place = _place(provenance["settings"]["results"])
+    accounts = [f"accounts/{file.name}" for file in sorted((results / "accounts").iterdir())]
+    for file in (manifest.NAME, *manifest.files(run_manifest), *accounts):
+        files[f"{place}/{file}"] = (results / file).read_bytes(), False
+    archive = io.BytesIO(_committed(provenance["source"], name))
+    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as members:
+        committed = set(members.namelist())
+        citation = yaml.safe_load(members.read(f"{name}/CITATION.cff"))
+        files["REPEAT.md"] = _how_to_repeat(citation, name, place, own_contents, provenance).encode(), False
+        for path, (content, is_executable) in files.items():
+            if f"{name}/{path}" not in committed:
+                member = zipfile.ZipInfo(f"{name}/{path}", _EARLIEST)
+                member.external_attr = (stat.S_IFREG | (0o755 if is_executable else 0o644)) << 16
+                members.writestr(member, content, zipfile.ZIP_DEFLATED)
+    return archive.getvalue(), [path for path in own_contents if f"{name}/{_place(path)}" not in committed]
+
+
+def _read(results: Path) -> tuple[Mapping, Mapping]:
+    """The manifest and the provenance of a finished run."""
     check = manifest.check(results)
     if not check.passed:
         faulty = [*check.missing, *check.changed, *check.changed_inputs]
@@ -65,107 +96,56 @@ def read(results: Path, agent: str) -> Run:
             f"{results / _PROVENANCE} and {results / manifest.NAME} have different settings: an unfinished run has replaced "
             "one of them. Let a run of the workflow finish."
         )
-    if not provenance["jobs"]["first_job_began"]:
-        raise ClusterletsError(
-            f"{results / _PROVENANCE} counts no job, because the logs had been removed, so the time of the run is unknown. Run "
-            "the workflow again, into an empty folder."
-        )
-    return Run(results, run_manifest, provenance, agent)
+    return run_manifest, provenance
 
 
-def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dict[str, bytes]:
-    """What a run needs from the checkout, by name, at the commit of the run.
-
-    ``source`` is what :func:`clusterlets.provenance.environment.source` returned in the run. If there is no commit,
-    or the checkout had uncommitted changes, the files are those of now.
-
-    Raises
-    ------
-    ClusterletsError
-        If this checkout does not have the commit.
-    """
+def _committed(source: Mapping | None, name: str) -> bytes:
+    """The checkout at the commit of the run, as a ZIP. ``source`` is what :func:`environment.source` returned in the run."""
     if source is None or source["dirty"]:
-        paths = (path for name in SOURCE_NAMES for path in (checkout / name, *(checkout / name).rglob("*")))
-        files = {path.relative_to(checkout): path for path in paths if path.is_file() and "__pycache__" not in path.parts}
-        return {name.as_posix(): path.read_bytes() for name, path in files.items()}
-    command = ["git", "-C", str(checkout), "archive", "--format=tar", source["commit"]]
+        reason = "the checkout had changes that were not committed" if source else "the workflow ran outside a clone with git"
+        raise ClusterletsError(
+            f"No commit holds what made these results: {reason}. Commit the changes in a clone, run the workflow there again "
+            "with `--forcerun account` (it reruns only what the changes affect), and then this command."
+        )
+    command = ["git", "-C", str(PACKAGE.parent), "archive", "--format=zip", f"--prefix={name}/", source["commit"]]
     try:
-        tar = subprocess.run(command, capture_output=True, check=True).stdout
+        return subprocess.run(command, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         raise ClusterletsError(
-            f"Commit {source['commit']} made the results, and {checkout} does not have it. Run this command in a clone "
+            f"Commit {source['commit']} made the results, and {PACKAGE.parent} does not have it. Run this command in a clone "
             "that does, or run the workflow again."
         ) from None
-    with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
-        members = [member for member in archive if member.isfile() and PurePosixPath(member.name).parts[0] in SOURCE_NAMES]
-        return {member.name: archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
 
 
-def user_files(run: Run) -> dict[str, bytes]:
-    """The configuration files of a run and the files of the user's own methods, by name in the archive.
-
-    Raises
-    ------
-    ClusterletsError
-        If a file cannot be read, because nobody could repeat the archived run without it.
-    """
-    contents = {path: text.encode() for path, text in run.provenance["configfiles"].items()}
-    for path in manifest.user_files(run.manifest):
-        try:
-            contents[path] = Path(path).read_bytes()
-        except OSError as error:
-            raise ClusterletsError(
-                f"{path}, which belongs to a method of the run, cannot be read ({error.strerror}), and an archive without it "
-                "could not be run again. Put it back, or run this command in the folder in which the workflow ran."
-            ) from None
-    return {USER_FOLDER + _name_in_archive(path): content for path, content in contents.items()}
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ClusterletsError(
+            f"{path}, one of the run's own files, cannot be read ({error.strerror}), and nobody could repeat the run without "
+            "it. Put it back, or run this command in the folder in which the workflow ran."
+        ) from None
 
 
-def _name_in_archive(path: str) -> str:
-    """The path itself, or another name if it leaves the folder or holds characters that URLs escape."""
-    if re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", path, re.ASCII):
-        return path
-    return f"{hashlib.sha256(path.encode()).hexdigest()[:8]}_{re.sub(r'[^A-Za-z0-9.-]', '_', Path(path).name)}"
+def _place(path: str) -> str:
+    """Where a file lies in the archive: at its own path or, if that leaves the working directory, below ``outside/``."""
+    normal = os.path.normpath(path)
+    return f"outside{os.path.abspath(path)}" if os.path.isabs(normal) or normal.startswith("..") else normal
 
 
-def result_files(run: Run) -> dict[str, Path]:
-    """The manifest, every file that it lists, and the accounts, by their names in the archive."""
-    accounts = [f"{_ACCOUNTS}/{path.name}" for path in sorted((run.results / _ACCOUNTS).iterdir())]
-    return {RESULTS + name: run.results / name for name in (manifest.NAME, *manifest.files(run.manifest), *accounts)}
-
-
-def pack(contents: Mapping[str, bytes | Path]) -> bytes:
-    """A ZIP whose bytes depend only on its contents: names are sorted, and all have the same time."""
-    folders = {f"{folder}/": b"" for name in contents for folder in PurePosixPath(name).parents if folder.name}
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in sorted({**folders, **contents}.items()):
-            entry = zipfile.ZipInfo(name, _EARLIEST)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _READABLE
-            archive.writestr(entry, content.read_bytes() if isinstance(content, Path) else content)
-    return buffer.getvalue()
-
-
-def revealed_contents(run: Run) -> dict[str, str]:
-    """What the archive reveals about the rows of each of the user's own tables, in words, by the table's id.
-
-    The archive leaves out the tables themselves. But results follow from their rows, and the archive may become public.
-    """
-    projection = run.results / "clusterings" / "projection.csv"
-    plotted_rows: dict[str, set[str]] = {}
-    if projection.is_file():
-        with projection.open(encoding="utf-8", newline="") as file:
-            for record in csv.DictReader(file):
-                plotted_rows.setdefault(record["dataset"], set()).add(record["row"])
-    contents = {}
-    for dataset, settings in run.manifest["settings"]["tables"].items():
-        if "path" in settings and dataset in run.manifest["datasets"]:
-            groups = run.manifest["datasets"][dataset]["groups"]
-            columns = " and ".join(settings.get("sensitive", []))
-            contents[dataset] = f"the values of {columns} with their counts ({counted(len(groups), 'group')})"
-            if n_rows := len(plotted_rows.get(dataset, ())):
-                contents[dataset] += (
-                    f", and, for {counted(n_rows, 'row')} identified by number, the group, the cluster and two "
-                    f"coordinates that follow from the features ({RESULTS}clusterings/projection.csv)"
-                )
-    return contents
+def _how_to_repeat(citation: Mapping, name: str, place: str, own_files: Iterable[str], provenance: Mapping) -> str:
+    outside = [path for path in own_files if _place(path) != os.path.normpath(path)]
+    copies = [f"    install -D {shlex.quote(_place(path))} {shlex.quote(path)}\n" for path in outside]
+    configfiles = [word for file in provenance["configfiles"] for word in ("--configfile", file)]
+    return _PAGE.format(
+        title=citation["title"],
+        version=citation["version"],
+        commit=provenance["source"]["commit"],
+        ended=provenance["jobs"]["last_job_ended"],
+        python=provenance["python"],
+        processor=provenance["machine"]["processor"],
+        name=shlex.quote(name),
+        place=shlex.quote(place),
+        copies="".join(copies),
+        options=shlex.join([*configfiles, "--config", *provenance["config_options"], "results=results/repeated"]),
+    )

@@ -17,9 +17,8 @@ from fuzzing import ODD_STRINGS, any_of, command, files_here, has_reason_in_one_
 from hypothesis import strategies as st
 from matplotlib import pyplot
 
-from clusterlets.commands import archive
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.provenance import manifest
+from clusterlets.provenance import manifest, packing
 from clusterlets.storage import save_json
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -270,16 +269,15 @@ def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results
 
 @pytest.fixture
 def results_with_run_account(results, monkeypatch):
-    """The paths of the results, with an account of the run. The archive gets no metadata, which would need another library."""
+    """The paths of the results, with an account of the run. The archive gets no checkout, which would take long."""
     settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
-    save_json(
-        "results/accounts/provenance.json",
-        {"settings": settings, "jobs": {"first_job_began": "then"}, "source": None, "configfiles": {}},
-    )
-    monkeypatch.setattr(archive, "find_spec", lambda name: True)
-    monkeypatch.setattr(archive.crate, "describe_run", lambda *_: {})
-    monkeypatch.setattr(archive.crate, "faults", lambda trial: [])
-    monkeypatch.setattr(archive.packing, "source_files", lambda source: {"Snakefile": b""})
+    provenance = {"settings": settings | {"results": "results"}, "source": {"commit": "1f"}, "python": "CPython"}
+    provenance |= {"configfiles": {}, "config_options": [], "jobs": {"last_job_ended": "then"}, "machine": {"processor": "p"}}
+    save_json("results/accounts/provenance.json", provenance)
+    checkout = io.BytesIO()
+    with zipfile.ZipFile(checkout, "w") as members:
+        members.writestr("clusterlets-results/CITATION.cff", "title: t\nversion: 1\n")
+    monkeypatch.setattr(packing, "_committed", lambda source, name: checkout.getvalue())
     yield [name for name in files_here() if name.startswith("results/")]
     shutil.rmtree("results/accounts")
 
@@ -295,9 +293,10 @@ def archive_holds_the_run_or_nothing_is_written(example):
             return
         essential_files = {*manifest_files(), "results/accounts/provenance.json", "results/manifest.json"}
         assert content == intact or damaged_file not in essential_files
-        with zipfile.ZipFile(dict(pairs).get("o", "results.crate.zip")) as crate:
-            names = [name for name in crate.namelist() if name.startswith("results/") and not name.endswith("/")]
-            files = {name: crate.read(name) for name in names}
+        with zipfile.ZipFile(dict(pairs).get("o", "clusterlets-results.zip")) as packed:
+            top = "clusterlets-results/"
+            names = [name.removeprefix(top) for name in packed.namelist() if name.startswith(f"{top}results/")]
+            files = {name: packed.read(top + name) for name in names}
         assert manifest_files() <= files.keys()
         assert all(Path(file).read_bytes() == packed_content for file, packed_content in files.items())
 

@@ -81,7 +81,7 @@ def test_the_wheel_has_its_metadata_and_every_file_of_the_package(wheel):
     fields, names = read_metadata_and_file_names(wheel)
     version = run(sys.executable, "-c", "import clusterlets; print(clusterlets.__version__)", cwd=ROOT).stdout.strip()
     assert fields["Name"] == "clusterlets-benchmark" and fields["Version"] == version and fields["License-Expression"] == "MIT"
-    assert set(fields.get_all("Provides-Extra")) == {"tables", "data", "plots", "tune", "workflow", "archive", "all", "dev"}
+    assert set(fields.get_all("Provides-Extra")) == {"tables", "data", "plots", "tune", "workflow", "all", "dev"}
     assert "Intended Audience :: Science/Research" in fields.get_all("Classifier")
     urls = dict(line.split(", ") for line in fields.get_all("Project-URL"))
     cited_url = re.search(r'^repository-code: "(.*)"$', (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)

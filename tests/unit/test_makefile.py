@@ -60,7 +60,7 @@ def checkout(tmp_path):
     for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
         shutil.copy(path, tmp_path)
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
-    for marker in set(re.findall(r"touch (\S+/\.ready\S*)", dry_run(tmp_path, "lint", "docs", "test", "archive"))):
+    for marker in set(re.findall(r"touch (\S+/\.ready\S*)", dry_run(tmp_path, "lint", "docs", "test"))):
         (tmp_path / marker).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / marker).touch()
     return tmp_path
@@ -69,7 +69,7 @@ def checkout(tmp_path):
 def test_a_newer_file_of_equal_content_rebuilds_nothing(checkout):
     for path in checkout.glob("*.*"):
         path.touch()
-    assert "install" not in dry_run(checkout, "lint", "docs", "test", "archive")
+    assert "install" not in dry_run(checkout, "lint", "docs", "test")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,6 @@ def test_a_newer_file_of_equal_content_rebuilds_nothing(checkout):
         ("requirements-uv.lock", "demo", "-m venv --clear .venv\n"),
         ("requirements-lint.lock", "lint", "-m venv --clear --without-pip .venv-lint\n"),
         ("requirements-docs.lock", "docs", "rm -rf .venv/sphinx\n"),
-        ("requirements-archive.lock", "archive", "rm -rf .venv/archive-packages\n"),
         ("profiles/slurm/requirements.lock", "test-slurm", "rm -rf .venv/cluster-plugins\n"),
         ("pyproject.toml", "demo", "--editable ."),
     ],

@@ -163,6 +163,7 @@ rule account:
         code=step_fingerprint("steps.accounts", "provenance.accounts", libraries=LIBRARIES),
         config=grid_settings,
         configfiles=lambda wildcards: json.dumps(CONFIGFILES),
+        config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
         fingerprints=rule_fingerprints,
         logs=",".join(f"{place}/logs" for place in plan.variant_folders),
         # The logs of these rules are not complete yet.
