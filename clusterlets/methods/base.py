@@ -66,6 +66,8 @@ class Method:
         Number of the method's random stream; by default computed from the name.
     sensitive_columns : mapping of str to sequence (K,)
         Maps each sensitive column to its value in each group. Empty unless the caller of ``fit`` sets it.
+    shared : dict or None
+        Where fits of the same table may leave intermediate results for each other; None unless the caller of ``fit`` sets it.
 
     Notes
     -----
@@ -98,6 +100,7 @@ class Method:
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({})
+    shared: dict[str, Any] | None = None
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)

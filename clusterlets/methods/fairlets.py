@@ -1,19 +1,14 @@
 """Fairlets: small balanced sets of instances, which k-means then joins."""
 
-from hashlib import sha256
-from typing import ClassVar
-
-import numpy as np
-
 from clusterlets.methods import COMPILED, Integer, Method
 
 
 class Fairlets(Method):
     """The cheapest small sets of instances with the balance of the table, and k-means of their means.
 
-    See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`. Only the k-means that follows is random. So all seeds of
-    a block share the fairlets, and the first fit takes nearly all the time. There are at most as many clusters as instances of
-    the rarer group.
+    See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`. Only the k-means that follows is random. In the workflow,
+    all seeds of a batch share the fairlets, so the first fit takes nearly all the time. There are at most as many clusters as
+    instances of the rarer group.
     """
 
     name = "fairlets"
@@ -30,19 +25,12 @@ class Fairlets(Method):
     most_groups = 2
     most_rows = 50_000  # 48,842 rows take 30 to 40 s and 0.3 GB; both grow with the square of the rows
     libraries = COMPILED
-    _cached: ClassVar[tuple | None] = None  # the key of a table, and its fairlets
 
     def fit(self, X, groups, n_clusters, random_state, n_init=1):
+        from clusterlets.algorithms.fairlets import fairlet_decomposition
         from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 
-        return cluster_fairlets(X, self._fairlets(X, groups), n_clusters, random_state, n_init)
-
-    def _fairlets(self, X, groups):
-        """The fairlets of the table. Those of the last table are cached."""
-        from clusterlets.algorithms.fairlets import fairlet_decomposition
-
-        X, groups = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(groups)
-        table_key = sha256(X).digest(), X.shape, sha256(groups).digest(), groups.dtype
-        if Fairlets._cached is None or Fairlets._cached[0] != table_key:
-            Fairlets._cached = table_key, fairlet_decomposition(X, groups)
-        return Fairlets._cached[1]
+        shared = {} if self.shared is None else self.shared
+        if "fairlets" not in shared:
+            shared["fairlets"] = fairlet_decomposition(X, groups)
+        return cluster_fairlets(X, shared["fairlets"], n_clusters, random_state, n_init)

@@ -27,10 +27,11 @@ def fit(
     random_state: np.random.Generator,
     parameters: Mapping[str, Any],
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({}),
+    shared: dict[str, Any] | None = None,
 ) -> tuple[Method, dict[str, np.ndarray]]:
     """Fit a method to read-only copies of a table, so that it cannot change the data by which its clusters are scored.
 
-    ``sensitive_columns`` is passed to the method as its attribute.
+    ``sensitive_columns`` and ``shared`` are passed to the method as its attributes.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def fit(
         The result of :func:`clusterings`.
     """
     fitted = method()
-    fitted.sensitive_columns = sensitive_columns
+    fitted.sensitive_columns, fitted.shared = sensitive_columns, shared
     with seeded_generators(method, random_state):
         result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters)
     return fitted, clusterings(method, result, len(X))

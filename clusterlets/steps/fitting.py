@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
@@ -57,12 +58,13 @@ def fit_method(
         _load_method(method_class, fit_budget)
 
     sensitive_columns = dict(enumerate(columns_of_names(prepared.group_names)))
+    shared: dict[str, Any] = {}
 
     def fit(seed: int):
         best_result, best_objective = None, np.inf
         for start in range(starts):
             stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start)
-            arguments = prepared.X, prepared.groups, k, stream, fit_parameters, sensitive_columns
+            arguments = prepared.X, prepared.groups, k, stream, fit_parameters, sensitive_columns, shared
             fitted, clusterings = methods.fit(method_class, *arguments)
             objective = objective_of(fitted, prepared.X, clusterings) if starts > 1 else 0.0
             if best_result is None or objective < best_objective:

@@ -127,15 +127,16 @@ def test_fairlets_and_clusters_keep_the_balance(seed, n, share, k):
     assert set(labels) == set(range(labels.max() + 1)) and labels.max() < k
 
 
-def test_fairlets_are_computed_again_only_if_the_table_changes(monkeypatch):
+def test_fits_share_the_fairlets_of_a_table_if_the_caller_says_so(monkeypatch):
     decompose = Mock(wraps=fairlet_decomposition)
     monkeypatch.setattr(module, "fairlet_decomposition", decompose)
     X, groups = np.random.default_rng(5).normal(size=(60, 2)), (np.arange(60) % 3 == 0).astype(int)
-    for table in [(X, groups), (X.copy(), groups), (X + 1, groups), (X + 1, 1 - groups), (X, groups)]:
-        labels = methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0))
-        expected = cluster_fairlets(table[0], fairlet_decomposition(*table), 4, np.random.default_rng(0))
-        assert (labels == expected).all()
-    assert decompose.call_count == 4  # the second table equals the first
+    shared = {}
+    for seed, handed_in in [(0, shared), (1, shared), (1, None), (2, None)]:
+        _, clusterings = methods.fit(methods.get("fairlets"), X, groups, 4, np.random.default_rng(seed), {}, shared=handed_in)
+        expected = cluster_fairlets(X, fairlet_decomposition(X, groups), 4, np.random.default_rng(seed))
+        assert (clusterings["fairlets"] == expected).all()
+    assert decompose.call_count == 3  # one for the first two fits, and one for each of the others
 
 
 @pytest.mark.parametrize("X", [np.zeros((7, 2)), np.full((7, 1), 1e-300), np.linspace(0, 1e99, 7)[:, None]])

@@ -54,7 +54,6 @@ ALLOWED = {
     ("clusterlets.algorithms.kmeans", "lloyd", ".var"): _NUMPY_METHOD,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
-    ("clusterlets.methods.scaff_tree", "export_text", "import sklearn"): "checks that the estimator was fitted",
     ("clusterlets.metrics.pieces", "cohesion", "@"): "integers",
     ("clusterlets.metrics.pieces", "cohesion_with_error", ".std"): _NUMPY_METHOD,
     ("clusterlets.metrics.pieces", "composition", "@"): "integers",
