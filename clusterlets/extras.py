@@ -20,6 +20,7 @@ EXTRAS = {
     "jsonschema": "workflow",
     "pygments": "workflow",
     "scikit_posthocs": "workflow",
+    "seaborn": "workflow",
     "snakemake": "workflow",
     "statsmodels": "workflow",
 }

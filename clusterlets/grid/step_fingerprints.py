@@ -9,7 +9,7 @@ import json
 from clusterlets import datasets
 from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, format_part, locked_versions
 
-_ANALYSIS_LIBRARIES = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
+_ANALYSIS_LIBRARIES = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
 # Every step runs through both of these: a rule calls the script, which runs the step through the command line.
 _RUNNER, _SCRIPT = "__main__", "../workflow/step.py"

@@ -19,7 +19,7 @@ IN_FINGERPRINTS = False
 MODULES = {name: name for name in ("numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "pandas", "pyarrow")} | {
     "scikit-learn": "sklearn",
     "scikit-posthocs": "scikit_posthocs",
-    **{name: name for name in ("statsmodels", "matplotlib", "jinja2")},
+    **{name: name for name in ("statsmodels", "matplotlib", "seaborn", "jinja2")},
 }
 
 

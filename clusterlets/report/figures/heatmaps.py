@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -29,7 +30,6 @@ _QUANTITIES = {
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
 _MAX_NUMBERED_COLUMNS = 5  # the cells of wider maps have no room for numbers
-_MAX_DARK_LUMINANCE = 0.408  # relative luminance of the lightest cells with a white number
 _OTHERS_TITLE = "FRAC, controls"
 _NAMES_HEIGHT = 0.5  # inches for the names of the methods below the last map
 _HEIGHT_PER_K = 0.22  # inches
@@ -98,24 +98,18 @@ def _format_value(value: float) -> str:
 
 def _draw_map(axes: Axes, grid_map: pd.DataFrame, color_options: dict) -> None:
     """Draw the cells, with their numbers if there is room. A cell without a result is grey."""
-    rows, columns = (np.arange(size) + 0.5 for size in grid_map.shape)
     axes.set_facecolor("0.9")
-    axes.spines[:].set_visible(False)
-    mesh = axes.pcolormesh(np.ma.masked_invalid(grid_map), linewidths=0.5, edgecolor="white", **color_options)
-    axes.set(xlim=(0, grid_map.shape[1]), ylim=(grid_map.shape[0], 0))
-    axes.set_xticks(columns, [value if isinstance(value, str) else f"{value:g}" for value in grid_map.columns])
-    axes.set_yticks(rows, [f"{value:g}" for value in grid_map.index])
-    axes.tick_params(length=0)
-    if grid_map.shape[1] > _MAX_NUMBERED_COLUMNS:
-        return
-    luminance = _luminance(mesh.to_rgba(grid_map.to_numpy()))
-    for (row, column), value in np.ndenumerate(grid_map):
-        if np.isfinite(value):
-            color = "0.15" if luminance[row, column] > _MAX_DARK_LUMINANCE else "white"
-            axes.text(column + 0.5, row + 0.5, _format_value(value), color=color, ha="center", va="center", fontsize=5)
-
-
-def _luminance(colors: np.ndarray) -> np.ndarray:
-    """Relative luminance of sRGB colors, from 0 to 1, as the WCAG defines it."""
-    linear = np.where(colors <= 0.03928, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
-    return linear[..., :3] @ [0.2126, 0.7152, 0.0722]
+    seaborn.heatmap(
+        grid_map,
+        ax=axes,
+        cbar=False,
+        linewidths=0.5,
+        annot=grid_map.map(_format_value) if grid_map.shape[1] <= _MAX_NUMBERED_COLUMNS else None,
+        fmt="",
+        annot_kws={"fontsize": 5},
+        xticklabels=[value if isinstance(value, str) else f"{value:g}" for value in grid_map.columns],
+        yticklabels=[f"{value:g}" for value in grid_map.index],
+        **color_options,
+    )
+    axes.set(xlabel="", ylabel="")
+    axes.tick_params(length=0, rotation=0)

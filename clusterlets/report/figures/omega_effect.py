@@ -1,8 +1,8 @@
 """The effect of omega, the weight of the silhouette, on C."""
 
 import pandas as pd
+import seaborn
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.statistics import CONTROLS
@@ -39,18 +39,18 @@ def draw(runs: pd.DataFrame) -> Figure:
     runs_of_controls = runs[runs["method"].isin(CONTROLS) & runs["dataset"].isin(runs_of_c["dataset"])]
     control_means = runs_of_controls.groupby(["method", "dataset"])[list(_TITLES)].mean().groupby("method").mean()
     figure, all_axes = panels(len(_TITLES), height=1.7)
-    color = COLORS["C"]
     for axes, (quantity, title) in zip(all_axes, _TITLES.items(), strict=True):
-        dataset_columns = dataset_means[quantity].unstack("dataset")
-        axes.plot(dataset_columns.index, dataset_columns, color="0.7", lw=0.8, marker="o", markersize=2)
-        axes.plot(dataset_columns.index, dataset_columns.mean(axis=1), color=color, lw=2, marker="o", markersize=4)
+        values = dataset_means[quantity].dropna().reset_index()
+        if len(values):  # seaborn fails without any
+            curves = {"data": values, "x": "omega", "y": quantity, "marker": "o", "mec": "none", "ax": axes, "legend": False}
+            seaborn.lineplot(**curves, units="dataset", estimator=None, color="0.7", lw=0.8, markersize=3)
+            axes.lines[0].set_label("a dataset, mean over k and seeds")
+            seaborn.lineplot(**curves, errorbar=None, color=COLORS["C"], lw=2, markersize=5, label="mean over datasets")
         for name, control_mean in control_means[quantity].dropna().items():
-            axes.axhline(control_mean, color=COLORS[name], lw=1.2, ls="--")
+            axes.axhline(control_mean, color=COLORS[name], lw=1.2, ls="--", label=name)
         axes.set_title(title, fontsize=8)
-        axes.set_xlabel("omega")
-        axes.set_xticks(dataset_columns.index, [f"{omega:g}" for omega in dataset_columns.index])
-    mean_line = Line2D([], [], color=color, lw=2, marker="o", markersize=4, label="mean over datasets")
-    dataset_line = Line2D([], [], color="0.7", lw=0.8, marker="o", markersize=2, label="a dataset, mean over k and seeds")
-    control_lines = [Line2D([], [], color=COLORS[name], lw=1.2, ls="--", label=name) for name in control_means.index]
-    add_legend(figure, [mean_line, dataset_line, *control_lines])
+        omegas = dataset_means.index.unique("omega")
+        axes.set_xticks(omegas, [f"{omega:g}" for omega in omegas])
+        axes.set_ylabel("")
+    add_legend(figure, all_axes[-1].get_legend_handles_labels()[0])
     return figure
