@@ -27,7 +27,7 @@ _APPROXIMATE_FILES = {
     "clusterings/projection",
 }
 
-_LOCATIONS = ("results", "mirror")  # settings that only say where files are
+LOCATIONS = ("results", "mirror")  # settings that only say where files are
 _NOT_RESULTS = {NAME, "README.md"}  # files at the top of a results folder
 # The JSON schema of a manifest. Users are told to remove files that a manifest names, so all must be in the results folder.
 _OBJECTS_BY_NAME = {"type": "object", "additionalProperties": {"type": "object"}}
@@ -87,7 +87,7 @@ def make(
     for name in sorted(digests):
         groups[group_of(name)][name] = digests[name]
     manifest = {
-        "settings": {key: value for key, value in settings.items() if key not in _LOCATIONS},
+        "settings": {key: value for key, value in settings.items() if key not in LOCATIONS},
         "libraries": dict(sorted(locked.items())),
         "datasets": {name: _identity(description) for name, description in datasets.items()},
         "processor": dict(processor),

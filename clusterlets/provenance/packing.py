@@ -135,7 +135,10 @@ def _place(path: str) -> str:
 
 def _how_to_repeat(citation: Mapping, name: str, place: str, own_files: Iterable[str], provenance: Mapping) -> str:
     outside = [path for path in own_files if _place(path) != os.path.normpath(path)]
-    copies = [f"    install -D {shlex.quote(_place(path))} {shlex.quote(path)}\n" for path in outside]
+    copies = [
+        shlex.join(["mkdir", "-p", os.path.dirname(path)]) + f" && cp {shlex.join([_place(path), path])}" for path in outside
+    ]
+    options = [option for option in provenance["config_options"] if option.split("=")[0] not in manifest.LOCATIONS]
     configfiles = [word for file in provenance["configfiles"] for word in ("--configfile", file)]
     return _PAGE.format(
         title=citation["title"],
@@ -146,6 +149,6 @@ def _how_to_repeat(citation: Mapping, name: str, place: str, own_files: Iterable
         processor=provenance["machine"]["processor"],
         name=shlex.quote(name),
         place=shlex.quote(place),
-        copies="".join(copies),
-        options=shlex.join([*configfiles, "--config", *provenance["config_options"], "results=results/repeated"]),
+        copies="".join(f"    {copy}\n" for copy in copies),
+        options=shlex.join([*configfiles, "--config", *options, "results=results/repeated"]),
     )

@@ -37,7 +37,7 @@ PROVENANCE = {
     "jobs": {"last_job_ended": "2026-11-21T13:09:07Z"},
     "settings": SETTINGS | {"results": "results"},
     "configfiles": {"my.yaml": "k: [2, 5]  # few\n", "../all/of us.yaml": "seeds: {count: 2, block: 2}\n"},
-    "config_options": ["exclude=nbfi"],
+    "config_options": ["exclude=nbfi", "mirror=/my/mirror", "results=results"],
 }
 USER_FILES = {"own/mine.py": "class Mine: pass\n", "own/program": "#!/bin/sh\n", "data/p.csv": "city,sex\n"}
 
@@ -124,7 +124,7 @@ def test_the_archive_holds_the_commit_the_users_files_at_their_paths_and_the_res
         "unzip clusterlets-results.zip && cd clusterlets-results",
         "make environment && . .venv/bin/activate",
         "clusterlets verify --results results",
-        f"install -D '{outside}' '../all/of us.yaml'",
+        f"mkdir -p ../all && cp '{outside}' '../all/of us.yaml'",
         "snakemake --cores 2 --configfile my.yaml --configfile '../all/of us.yaml' "
         "--config exclude=nbfi results=results/repeated",
         "clusterlets compare results results/repeated",
