@@ -19,9 +19,6 @@ include: "workflow/rules/results.smk"
 include: "workflow/rules/caching.smk"
 
 
-report: f"{CAPTIONS}/workflow.rst"
-
-
 # On a cluster, these rules and those of the figures run on the machine that runs Snakemake: they need the network or take seconds.
 localrules:
     fetch_dataset,

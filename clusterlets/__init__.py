@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "2.0.0"
 
-# All steps of the workflow import this file, but no result depends on the names below.
-IN_FINGERPRINTS = False
-
 # The public names, by the module that defines them.
 _NAMES = {
     "clusterlets.errors": ("ClusterletsError", "InvalidInput"),

@@ -5,9 +5,6 @@ from contextlib import contextmanager
 
 from clusterlets.errors import ClusterletsError
 
-#: This module only explains errors and changes no result: see clusterlets.grid.fingerprints.
-IN_FINGERPRINTS = False
-
 #: The smallest extra of this project that installs each optional library, by import name.
 EXTRAS = {
     "pandas": "tables",

@@ -6,9 +6,6 @@ The package clusterlets on PyPI, by the authors of the paper, has the same impor
 
 import sys
 
-#: This module only explains errors and changes no result: see clusterlets.grid.fingerprints.
-IN_FINGERPRINTS = False
-
 if not hasattr(sys.modules["clusterlets"], "_HOMES"):  # only our __init__.py defines it
     raise ImportError(
         "another package named clusterlets, that of the paper's authors on PyPI, was installed over this one. Run "

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from clusterlets import methods
 from clusterlets.analysis import selection
 
 _AVERAGED_COLUMNS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
@@ -22,13 +23,21 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     statuses = pd.crosstab(runs["name"], runs["status"])
     means = selection.ok(runs).groupby("name")[list(_AVERAGED_COLUMNS)].mean()
     configurations = by_name[["k", "parameters"]].agg(lambda column: column.fillna("").nunique())
-    grid_by_name = {name: grid for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
+    entry_by_name = {
+        name: (method, grid) for method, grid in grids.items() for name in selection.paper_names(pd.Series(grid["names"]))
+    }
     table = pd.DataFrame(
         {
             "method": pd.Series(order, dtype=object),
-            **{key: [grid_by_name.get(name, {}).get(key, "") for name in order] for key in ("label", "role", "citation")},
+            **{key: [entry_by_name.get(name, ("", {}))[1].get(key, "") for name in order] for key in ("label", "role")},
+            "citation": [_citation(*entry_by_name[name]) if name in entry_by_name else "" for name in order],
             "configurations": configurations.prod(axis=1).reindex(order).to_numpy(),
             "runs": by_name.size().reindex(order).to_numpy(),
         }
     )
     return table.join(statuses.rename_axis(columns=None), on="method").join(means, on="method")
+
+
+def _citation(method: str, grid: Mapping) -> str:
+    """The publication of a method. Only entries of the user's own methods hold it, so that another citation reruns nothing."""
+    return grid["citation"] if "citation" in grid else methods.get(method).citation

@@ -12,7 +12,6 @@ PURPOSES = {
     "export": "write the clusters of any run of the grid, row by row",
     "rank": "place a method of your own in the leaderboard",
     "datasets": "list a configuration's datasets",
-    "why": "explain what would run again, and why",
     "verify": "check a results folder against its manifest",
     "compare": "compare a run's numbers with a reference",
     "archive": "pack a finished run into one file to deposit",

@@ -11,9 +11,6 @@ from pathlib import Path
 from clusterlets.grid.artifacts import FAILED, OUT_OF_MEMORY, TIMEOUT, SeedBlock
 from clusterlets.storage import is_intact, load_text, save_text
 
-#: This module decides when a cell runs and changes no result: see clusterlets.grid.fingerprints.
-IN_FINGERPRINTS = False
-
 
 def rerun_parameter(cell: str, budget: str) -> str:
     """The budget (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.

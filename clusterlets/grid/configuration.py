@@ -373,10 +373,10 @@ def _method_settings(method: type[Method], name: str, entry: Mapping, config: Ma
         starts = None
     return {
         **{key: entry[key] for key in ("path", "command", "conda", "files") if key in entry},
+        **({"citation": method.citation} if {"path", "command"} & entry.keys() else {}),
         "names": method.names_in_results(),
         "label": method.label or name,
         "role": method.role,
-        "citation": method.citation,
         "is_matcher": method.is_matcher,
         "needs_partitions": method.needs_partitions(),
         "settings": dict(method.settings),

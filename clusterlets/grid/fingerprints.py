@@ -1,157 +1,149 @@
-"""Fingerprints of what a step's result depends on besides its input files: the step's code and the numeric libraries.
+"""The code that a job's result depends on, as parameters of its rule.
 
-Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has the fingerprint of
-its step as a parameter. A fingerprint covers all modules of this package that the step imports, directly or not, and the
-locked versions of the numeric libraries.
+Snakemake reruns a job when its parameters change, but does not notice an edited module. So each rule has a parameter for every
+module of this package that its step imports, directly or not, such as ``algorithms/frac.py: 3f2a91c0``; for every other file
+that the step depends on; and for every library that computes, with its locked version. Snakemake compares the parameters of a
+job as a set, so its reason for a rerun shows the modules that changed.
 
-Only the syntax tree of a Python file counts, without docstrings and ``__version__``. A module that changes no result declares
-``IN_FINGERPRINTS = False`` and does not count. Every file is read once per process.
+Only the syntax tree of a Python file counts, without docstrings, the version and texts for readers.
 """
 
 import ast
 import functools
 import hashlib
-import re
-from collections.abc import Iterable
-from importlib import metadata
+import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from clusterlets.errors import ClusterletsError
+from clusterlets import datasets
+from clusterlets.grid.locks import LOCK, locked_versions
 
 PACKAGE = Path(__file__).resolve().parents[1]
-LOCK = PACKAGE.parent / "requirements.lock"
+#: Modules that measure, check or explain, and change no result. They count only in a step that names them.
+CHANGE_NO_RESULT = {
+    *("clusterlets", "clusterlets.extras", "clusterlets.grid.budget_records", "clusterlets.grid.measures"),
+    *("clusterlets.installation", "clusterlets.provenance.accounts", "clusterlets.provenance.libraries"),
+}
+# Texts for readers: what these names are given in a module, a class, a call, and an entry of sources.yaml.
+_TEXTS = {ast.Module: {"__version__"}, ast.ClassDef: {"citation", "guarantee", "cost"}, ast.Call: {"meaning"}}
+_TEXTS_OF_DATASET = {"citation", "licence"}
+_ANALYSIS_LIBRARIES = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2")
 
 
-def fingerprint(
-    modules: Iterable[str],
-    libraries: dict[str, str] | None = None,
-    files: Iterable[str] = (),
-    user_files: Iterable[str] = (),
-    other_parts: Iterable[str] = (),
-) -> str:
-    """A hash of all parts in 16 hexadecimal digits, followed by the parts, so that :func:`changed_parts` can name them.
+def step_code(
+    *modules: str, libraries: Iterable[str] = ("numpy",), files: Iterable[str] = (), user_files: Iterable[str] = ()
+) -> dict[str, str]:
+    """The code of a step: the hash or version of everything that its result depends on besides its input files.
 
-    A part is a file with a hash of its content, a library with its version, or one of ``other_parts``.
-
-    Parameters
-    ----------
-    modules : iterable of str
-        Dotted names below ``clusterlets``, such as ``"steps.scoring"``; whatever they import is added. These modules
-        count even with ``IN_FINGERPRINTS = False``. They must include the modules that are imported by name at run time.
-    libraries : dict, optional
-        Versions by name.
-    files, user_files : iterables of str
-        Other files: paths relative to the package, and files of the user.
-    other_parts : iterable of str
-        Parts that :func:`format_part` made.
+    ``modules`` are names below ``clusterlets``, such as ``"steps.scoring"``; whatever they import is added. What the step
+    imports by name at run time must be among them. ``libraries`` are distributions whose locked versions count, ``files`` are
+    paths relative to the package, and ``user_files`` files of the user.
     """
-    closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
-    paths = {path.relative_to(PACKAGE).as_posix(): path for path in map(module_file, closure)}
-    paths |= {file: PACKAGE / file for file in files}
+    # Every step runs through the command line, which a script calls.
+    closure = set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in ("__main__", *modules)))
+    paths = {path.relative_to(PACKAGE).as_posix(): path for path in map(_module_file, sorted(closure))}
+    paths |= {file: PACKAGE / file for file in ("../workflow/step.py", *files)}
     paths |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file) for file in user_files}
-    versions = [f"{name}=={version}" for name, version in sorted((libraries or {}).items())]
-    parts = " ".join([*(f"{name}:{_digest(path)}" for name, path in paths.items()), *versions, *other_parts])
-    return f"{hashlib.sha256(parts.encode()).hexdigest()[:16]} {parts}"
+    return {name: _digest(path) for name, path in paths.items()} | locked_versions(LOCK, libraries)
 
 
-def format_part(name: str, content: bytes) -> str:
-    """A part of a fingerprint: a name, which must not contain spaces, and a hash of ``content``."""
-    return f"{name}:{_short_hash(content)}"
+def dataset_code(step: str, name: str, libraries: Iterable[str] = ()) -> dict[str, str]:
+    """The code of a step for one dataset, with the dataset's module and its entry in sources.yaml."""
+    description = datasets.describe(name)
+    entry = [(key, value) for key, value in sorted(description.items()) if key not in _TEXTS_OF_DATASET]
+    entry_code = {f"datasets/sources.yaml {name}": _short_hash(json.dumps(entry).encode())}
+    return step_code(step, f"datasets.{description['module']}", libraries=libraries) | entry_code
 
 
-def _short_hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:12]
+def analysis_code(*modules: str) -> dict[str, str]:
+    """The code of a step that reads runs.csv, with the paper's numbers and, for a page, the templates and all figures."""
+    is_page = not {"steps.report", "steps.leaderboard"}.isdisjoint(modules)
+    folders = ["paper/reported", *(["report/templates", "report/figures"] if is_page else [])]
+    paths = [path for folder in folders for path in sorted((PACKAGE / folder).glob("*.*"))]
+    return step_code(*modules, libraries=_ANALYSIS_LIBRARIES, files=[path.relative_to(PACKAGE).as_posix() for path in paths])
 
 
-@functools.cache
-def _digest(path: Path) -> str:
-    """Hash of a file: for Python, of the syntax tree without docstrings; otherwise, of the bytes."""
-    try:
-        content = ast.dump(_tree(path)).encode() if path.suffix == ".py" else path.read_bytes()
-    except (SyntaxError, ValueError):  # a user's file may be for another version of Python
-        content = path.read_bytes()
-    return _short_hash(content)
+def parameters(code: Mapping[str, str]) -> dict[str, Any]:
+    """Code as parameters of a rule."""
+    return {f"code_{number}": f"{name}: {value}" for number, (name, value) in enumerate(sorted(code.items()))}
 
 
-@functools.cache
-def _tree(path: Path) -> ast.Module:
-    """The syntax tree of a Python file without docstrings and ``__version__``."""
-    tree = ast.parse(path.read_bytes())
-    tree.body = [node for node in tree.body if not _assigns("__version__", node)]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
-            del node.body[0]
-    return tree
+def parameters_by(
+    key: Callable[[Any], str], shared: Mapping[str, str], codes: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    """Code that differs between the jobs of a rule as parameters: what all have, and functions of the wildcards for the rest.
 
+    ``key`` gives the entry of ``codes`` for a job's wildcards. All jobs have equally many parameters. A job with less code has
+    some of it twice, which changes nothing, because Snakemake compares sets.
+    """
+    own = {job: list(parameters(dict(code.items() - shared.items())).values()) for job, code in codes.items()}
 
-def changed_parts(old: str, new: str) -> list[str]:
-    """Names of the parts in which two fingerprints differ, such as files (relative to the package) and libraries."""
-    differing = set(old.split()[1:]) ^ set(new.split()[1:])
-    return sorted({re.split("==|:", part)[0] for part in differing})
+    def own_parameter(number: int) -> Callable[[Any], str]:
+        return lambda wildcards: own[key(wildcards)][number % len(own[key(wildcards)])]
+
+    return parameters(shared) | {f"own_code_{number}": own_parameter(number) for number in range(max(map(len, own.values())))}
 
 
 @functools.cache
 def import_closure(module: str) -> frozenset[str]:
-    """``module`` and the modules that it imports, directly or not, except those that declare ``IN_FINGERPRINTS``."""
-    closure: set[str] = set()
-    pending = [module]
+    """``module`` and the modules of this package that it imports, directly or not, except those that change no result."""
+    closure, pending = set(), {module}
     while pending:
         current = pending.pop()
-        if current not in closure:
-            closure.add(current)
-            pending += filter(_in_fingerprints, _imports(current))
+        closure.add(current)
+        pending |= _imports(current) - closure - CHANGE_NO_RESULT
     return frozenset(closure)
 
 
 @functools.cache
-def _in_fingerprints(module: str) -> bool:
-    return not any(_assigns("IN_FINGERPRINTS", node) for node in _tree(module_file(module)).body)
+def _imports(module: str) -> set[str]:
+    """The modules of this package in all import statements of ``module``, and the packages around these and ``module``."""
+    names = {module}
+    for node in ast.walk(_tree(_module_file(module))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    names |= {name.rsplit(".", depth)[0] for name in names for depth in range(1, name.count(".") + 1)}
+    return {name for name in names if name.split(".")[0] == PACKAGE.name and _module_file(name).is_file()}
 
 
-def _assigns(name: str, node: ast.stmt) -> bool:
-    return isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]
-
-
-def module_file(module: str) -> Path:
-    """Path of the source file of a module of this package, whether or not the file exists."""
+def _module_file(module: str) -> Path:
     path = PACKAGE.parent / module.replace(".", "/")
     package = path / "__init__.py"
     return package if package.is_file() else path.with_suffix(".py")
 
 
-def data_files(folder: str) -> list[str]:
-    """Files in a folder of this package that are not Python, as paths relative to the package."""
-    files = (PACKAGE / folder).iterdir()
-    return sorted(path.relative_to(PACKAGE).as_posix() for path in files if path.is_file() and path.suffix != ".py")
-
-
-def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:
-    """Versions of distributions from a pip lock file; the installed versions of those that the file lacks."""
-    return {name: _pins(Path(lock)).get(name) or _installed_version(name) for name in names}
-
-
-def _installed_version(name: str) -> str:
+@functools.cache
+def _digest(path: Path) -> str:
     try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        raise ClusterletsError(f"A method needs {name}, which is neither locked nor installed: pip install {name}") from None
+        return _short_hash(ast.dump(_tree(path)).encode() if path.suffix == ".py" else path.read_bytes())
+    except (SyntaxError, ValueError):  # a user's file may be for another version of Python
+        return _short_hash(path.read_bytes())
+
+
+def _short_hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:8]
 
 
 @functools.cache
-def _pins(lock: Path) -> dict[str, str]:
-    return dict(re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock.read_text(encoding="utf-8"), re.MULTILINE))
+def _tree(path: Path) -> ast.Module:
+    """The syntax tree of a Python file without docstrings, the version and texts for readers."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            del node.body[0]
+        if isinstance(node, ast.Module | ast.ClassDef):
+            node.body = [child for child in node.body if not _is_text(child, _TEXTS[type(node)])]
+        elif isinstance(node, ast.Call):
+            node.keywords = [keyword for keyword in node.keywords if not _is_text(keyword, _TEXTS[ast.Call])]
+    return tree
 
 
-@functools.cache
-def _imports(module: str) -> tuple[str, ...]:
-    """The modules of this package in all import statements of ``module``, and the packages around these and ``module``."""
-    imported_names = set()
-    for node in ast.walk(_tree(module_file(module))):
-        if isinstance(node, ast.Import):
-            imported_names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            imported_names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    parents = {name.rsplit(".", depth)[0] for name in [*imported_names, module] for depth in range(1, name.count(".") + 1)}
-    names = (name for name in imported_names | parents if name.split(".")[0] == PACKAGE.name)
-    return tuple(sorted(name for name in names if module_file(name).is_file()))
+def _is_text(node: ast.stmt | ast.keyword, names: set[str]) -> bool:
+    """Whether a statement or an argument gives a text to one of ``names``."""
+    name = ", ".join(map(ast.unparse, node.targets)) if isinstance(node, ast.Assign) else getattr(node, "arg", "")
+    value = getattr(node, "value", None)
+    return name in names and (isinstance(value, ast.JoinedStr) or isinstance(getattr(value, "value", None), str))

@@ -5,9 +5,6 @@ import sys
 import time
 from contextlib import suppress
 
-#: This module only measures and changes no result: see clusterlets.grid.fingerprints.
-IN_FINGERPRINTS = False
-
 
 def cpu_seconds() -> float:
     """CPU seconds of this process and of the child processes that it has waited for."""

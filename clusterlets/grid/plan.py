@@ -8,12 +8,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from clusterlets import datasets, methods
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import paths, step_fingerprints, variants
+from clusterlets.grid import fingerprints, paths, variants
 from clusterlets.grid.budget_records import rerun_parameter
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.entries import PROGRAM_MODULE, load_method
@@ -206,67 +205,50 @@ class Plan:
             return True  # the hash of a user's table is a parameter
         return json.loads(Path(_receipt(table["name"])).read_text(encoding="utf-8"))["sha256_matches"]
 
-    # ---- fingerprints ------------------------------------------------------------------------------------------------
+    # ---- code --------------------------------------------------------------------------------------------------------
 
-    def fetch_fingerprint(self, wildcards: Any) -> str:
-        """Fingerprint of fetching a dataset. It includes no libraries, because they do not change what is downloaded."""
-        return step_fingerprints.dataset_fingerprint("fetching", wildcards.dataset, libraries=())
+    def fetch_code(self) -> dict[str, Any]:
+        """The code of fetching a dataset, without libraries, because they do not change what is downloaded."""
+        return self._code_of_datasets("steps.fetching", lambda wildcards: wildcards.dataset)
 
-    def prepare_fingerprint(self, wildcards: Any) -> str:
-        """Fingerprint of preparing a dataset."""
-        return step_fingerprints.dataset_fingerprint(
-            "preparing", self.table_settings(wildcards)["name"], libraries=("numpy", "pandas")
+    def prepare_code(self) -> dict[str, Any]:
+        """The code of preparing a dataset."""
+        return self._code_of_datasets(
+            "steps.preparing", lambda wildcards: self.table_settings(wildcards)["name"], libraries=("numpy", "pandas")
         )
 
-    def method_fingerprint(self, step: str) -> Callable[[Any], str]:
-        """A function from wildcards to the fingerprint of ``step``, with the file and libraries of the wildcards' method."""
+    def _code_of_datasets(self, step: str, name_of: Callable[[Any], str], libraries: tuple[str, ...] = ()) -> dict[str, Any]:
+        codes = {name: fingerprints.dataset_code(step, name, libraries) for name in datasets.names()}
+        return fingerprints.parameters_by(name_of, fingerprints.step_code(step, libraries=libraries), codes)
 
-        def fingerprint_of(wildcards: Any) -> str:
-            method = wildcards.method
-            numeric = ["numpy"] if method in self.matchers else ["numpy", *methods.COMPILED]
-            return step_fingerprints.step_fingerprint(
-                step,
-                "methods",
-                *self._modules([method]),
-                libraries=tuple(dict.fromkeys([*numeric, *self.methods[method].libraries])),
-                user_files=self._user_files([method]),
-            )
+    def method_code(self, step: str) -> dict[str, Any]:
+        """The code of a step that runs the wildcards' method, with the method's file and libraries.
 
-        return fingerprint_of
-
-    def recovery_fingerprint(self) -> str:
-        """Fingerprint of the step that recovers clusters, with all matchers, because the step runs them again."""
-        matchers = sorted(self.matchers)
-        return step_fingerprints.step_fingerprint(
-            "steps.recovery",
-            *self._modules(matchers),
-            libraries=("numpy", "pandas", "scikit-learn"),
-            user_files=self._user_files(matchers),
-        )
-
-    def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
-        """The first 16 digits of each rule's fingerprint. Rules that depend on method or dataset have an entry for each one.
-
-        ``codes`` maps each rule to its parameter ``code``: a fingerprint, or a function of the wildcards.
+        The methods of the package count even if they are not configured. So the parameters of a job are the same in other
+        configurations, and Snakemake's cache serves these too.
         """
-        fingerprints = {rule: code for rule, code in codes.items() if isinstance(code, str)}
-        for method in self.methods:
-            fingerprints[f"score_method {method}"] = self.method_fingerprint("steps.scoring")(SimpleNamespace(method=method))
-            if method not in self.matchers:
-                fingerprints[f"fit_method {method}"] = self.method_fingerprint("steps.fitting")(SimpleNamespace(method=method))
-        for dataset in self.config["datasets"]:
-            if dataset not in self.user_tables:
-                wildcards = SimpleNamespace(base=self.results, dataset=dataset)
-                name = self.table_settings(wildcards)["name"]
-                fingerprints[f"fetch_dataset {name}"] = self.fetch_fingerprint(SimpleNamespace(dataset=name))
-                fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(wildcards)
-        return {name: code.split()[0] for name, code in fingerprints.items()}
+        names = dict.fromkeys([*methods.names(), *self.methods])
+        codes = {name: self._code_of_method(step, name) for name in names}
+        return fingerprints.parameters_by(lambda wildcards: wildcards.method, fingerprints.step_code(step, "methods"), codes)
 
-    def _modules(self, names: list[str]) -> list[str]:
-        """The modules of this package that define these methods. No import leads to them, so a fingerprint must name them."""
-        built_in = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
-        programs = [PROGRAM_MODULE] if any("command" in self.entries[name] for name in names) else []
-        return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in built_in), *programs]
+    def recovery_code(self) -> dict[str, Any]:
+        """The code of the step that recovers clusters, with all matchers, because the step runs them again."""
+        code = fingerprints.step_code("steps.recovery", libraries=("numpy", "pandas", "scikit-learn"))
+        for name in self.matchers:
+            code |= self._code_of_method("steps.recovery", name)
+        return fingerprints.parameters(code)
+
+    def _code_of_method(self, step: str, name: str) -> dict[str, str]:
+        """The code of a step that runs this method. No import leads to the method's module."""
+        entry, method = self.entries.get(name, {}), self.methods.get(name) or methods.get(name)
+        built_in = [] if "path" in entry else [method.__module__.removeprefix("clusterlets.")]
+        return fingerprints.step_code(
+            step,
+            "methods",
+            *([PROGRAM_MODULE] if "command" in entry else built_in),
+            libraries=["numpy", *([] if method.is_matcher else methods.COMPILED), *method.libraries],
+            user_files=self._user_files([name]) if name in self.methods else (),
+        )
 
     def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
         grids = [self.config["grids"][name] for name in names]

@@ -15,6 +15,7 @@ from clusterlets.analysis import selection
 from clusterlets.analysis.descriptive import COEFFICIENTS, correlation, std
 from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.paper import reported
+from clusterlets.paper.table_names import NAMES
 from clusterlets.text import counted, decimal
 
 _METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
@@ -172,67 +173,55 @@ _MEANS_OVER_SEEDS = (
     "averaged over seeds (± is the spread over seeds). Configurations with a mean of fewer than 3 clusters, or a mean overlap "
     "of 0.5 or more, are left out."
 )
-# Name, caption, printed columns and function of each table.
-_SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
-    (
-        "table1_matchers",
+# Caption, printed columns and function of each table.
+_SPECIFICATIONS: dict[str, tuple[str, tuple[Column, ...], Callable[[pd.DataFrame], pd.DataFrame]]] = {
+    "table1_matchers": (
         "Clusterlets by matcher: mean ± standard deviation over all runs.",
         _MATCHER_COLUMNS,
         by_matcher,
     ),
-    (
-        "table2_best_by_deviation",
+    "table2_best_by_deviation": (
         f"The best run on each dataset, by mean deviation. {_LIMITS}",
         _RUN_COLUMNS,
         partial(best_runs, by="deviation_mean"),
     ),
-    (
-        "table3_best_by_cohesion",
+    "table3_best_by_cohesion": (
         f"The best run on each dataset, by cohesion. {_LIMITS}",
         _RUN_COLUMNS,
         partial(best_runs, by="cohesion"),
     ),
-    (
-        "table4_frac_vs_clusterlets",
+    "table4_frac_vs_clusterlets": (
         "The best run of Clusterlets and of FRAC on each dataset, by mean deviation. FRAC (nearest) is FRAC as the paper "
         f"scored it, and FRAC (fair) is the algorithm as defined. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="deviation_mean", methods=selection.COMPARED),
     ),
-    (
-        "table5_correlations",
+    "table5_correlations": (
         "Correlations over the runs of C between s (cohesion, or the centroid silhouette), omega and mean deviation.",
         _CORRELATION_COLUMNS,
         correlations,
     ),
-    (
-        "table2_by_configuration_mean",
+    "table2_by_configuration_mean": (
         f"The best configuration on each dataset by mean deviation, {_MEANS_OVER_SEEDS}",
         _MEAN_COLUMNS,
         partial(best_configurations, by="deviation_mean"),
     ),
-    (
-        "table3_by_configuration_mean",
+    "table3_by_configuration_mean": (
         f"The best configuration on each dataset by cohesion, {_MEANS_OVER_SEEDS}",
         _MEAN_COLUMNS,
         partial(best_configurations, by="cohesion"),
     ),
-    (
-        "table2_with_controls",
+    "table2_with_controls": (
         f"Table 2 with FRAC and the controls: the best run of each method on each dataset, by mean deviation. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="deviation_mean"),
     ),
-    (
-        "table3_with_controls",
+    "table3_with_controls": (
         f"Table 3 with FRAC and the controls: the best run of each method on each dataset, by cohesion. {_LIMITS}",
         _METHOD_COLUMNS,
         partial(best_runs_of_methods, by="cohesion"),
     ),
-)
-
-
-NAMES = tuple(name for name, *_ in _SPECIFICATIONS)
+}
 
 
 def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> dict[str, Table]:
@@ -241,7 +230,7 @@ def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> dict[str, Table]
     note = _note(runs)
     return {
         name: Table(name, caption, columns, build(runs), note)
-        for name, caption, columns, build in _SPECIFICATIONS
+        for name, (caption, columns, build) in _SPECIFICATIONS.items()
         if name in names
     }
 
@@ -251,7 +240,7 @@ def read(folder: Path, runs: pd.DataFrame) -> dict[str, Table]:
     note = _note(selection.seeds_of_paper(runs))
     return {
         name: Table(name, caption, columns, read_results_table(folder / f"{name}.csv"), note)
-        for name, caption, columns, _ in _SPECIFICATIONS
+        for name, (caption, columns, _) in _SPECIFICATIONS.items()
     }
 
 

@@ -14,9 +14,6 @@ from typing import Any
 
 from clusterlets.grid.measures import cpu_seconds, peak_memory
 
-#: What this module measures appears only in logs and accounts: see clusterlets.grid.fingerprints.
-IN_FINGERPRINTS = False
-
 COLUMNS = ("step", "jobs", "cpu_seconds", "wall_seconds", "largest_memory_mb")
 
 FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "seconds", "memory_mb")

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
-from clusterlets.grid.fingerprints import PACKAGE, locked_versions
+from clusterlets.grid.fingerprints import PACKAGE
+from clusterlets.grid.locks import locked_versions
 from clusterlets.provenance import libraries
 
 LIBRARIES = (*libraries.MODULES, "snakemake")

@@ -10,10 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.fingerprints import LOCK, locked_versions
-
-#: This module only checks versions, which fingerprints contain anyway: see clusterlets.grid.fingerprints.
-IN_FINGERPRINTS = False
+from clusterlets.grid.locks import LOCK, locked_versions
 
 #: Every library that computes or draws: the name of its distribution, and that of the module to import.
 MODULES = {name: name for name in ("numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "pandas", "pyarrow")} | {

@@ -14,6 +14,7 @@ from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims.findings import FAILS
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
+from clusterlets.paper.table_names import TITLES
 from clusterlets.report import SHOWN_LIMIT, standings, verdict
 from clusterlets.report.figures import declarations_on
 from clusterlets.report.narrative import describe_gaps, remarks_on_numbers
@@ -26,18 +27,6 @@ TONES = dict(zip(comparison.VERDICTS, ("good", "vague", "bad", "open"), strict=T
 TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open"), strict=True))
 SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}
 
-#: The title of each table.
-TITLES = {
-    "table1_matchers": "Table 1: the matchers",
-    "table2_best_by_deviation": "Table 2: the best runs by deviation",
-    "table3_best_by_cohesion": "Table 3: the best runs by cohesion",
-    "table4_frac_vs_clusterlets": "Table 4: Clusterlets against FRAC",
-    "table5_correlations": "Table 5: correlations",
-    "table2_by_configuration_mean": "Beside table 2: the best configurations by deviation",
-    "table3_by_configuration_mean": "Beside table 3: the best configurations by cohesion",
-    "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
-    "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
-}
 # Lists of reasons: the title, a remark, and the verdict that the reasons explain.
 _REASON_LISTS = (
     ("Why numbers differ", "Written for the run in reference/paper: ten datasets, the paper's grid.", "differs"),

@@ -11,16 +11,13 @@ from clusterlets.provenance import accounts, environment
 from clusterlets.storage import save_json
 
 
-def account(
-    config: str, configfiles: str, config_options: str, logs: str, ignored_rules: str, fingerprints: str, lock: str, output: str
-) -> None:
+def account(config: str, configfiles: str, config_options: str, logs: str, ignored_rules: str, lock: str, output: str) -> None:
     """Write the time and memory of every step, fit and configuration (CSV), and what the run was made with (JSON).
 
     configfiles: the files that the configuration was read from besides config.yaml, as JSON; they are kept verbatim
     config_options: what followed --config on the command line, as JSON
     logs: folders of the jobs' logs, separated by commas
     ignored_rules: rules that run after this one, separated by commas; their logs are ignored
-    fingerprints: fingerprint of every rule, as JSON
     lock: the pip lock file
     output: folder of the accounts
     """
@@ -40,6 +37,5 @@ def account(
         "settings": settings,
         "configfiles": {path: Path(path).read_text(encoding="utf-8") for path in json.loads(configfiles)},
         "config_options": json.loads(config_options),
-        "fingerprints": json.loads(fingerprints),
     }
     save_json(folder / "provenance.json", provenance)

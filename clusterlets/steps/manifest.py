@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.fingerprints import locked_versions
+from clusterlets.grid.locks import locked_versions
 from clusterlets.provenance import manifest
 from clusterlets.provenance.environment import processor
 from clusterlets.provenance.libraries import MODULES

@@ -1,9 +1,7 @@
-"""Imports go one way and stay light, and a step's fingerprint covers exactly the code that it runs."""
+"""Imports go one way and stay light, and the code of a step is exactly what it runs."""
 
 import ast
-import shutil
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import pytest
 from modules import MODULES, PACKAGE, loaded_by
@@ -184,66 +182,3 @@ def test_the_import_closure_of_a_step_holds_the_code_it_runs_and_no_other(step, 
 def test_steps_import_no_method_so_that_a_new_method_reruns_nothing(step):
     modules = {module for module in import_closure(f"steps.{step}", "methods") if module.startswith("methods.")}
     assert modules == {f"methods.{module}" for module in METHOD_MACHINERY}
-
-
-def clear_caches():
-    for function in ("import_closure", "_imports", "_in_fingerprints", "_digest", "_tree"):
-        getattr(fingerprints, function).cache_clear()
-
-
-def test_a_fingerprint_depends_on_sources_and_versions_and_not_on_their_folder(tmp_path, monkeypatch):
-    def fingerprint(numpy="1"):
-        clear_caches()
-        return fingerprints.fingerprint(["metrics.composition"], {"numpy": numpy})
-
-    first, with_numpy_2 = fingerprint(), fingerprint("2")
-    digest, *parts = first.split()
-    assert len(digest) == 16
-    assert all(part.count(":") + part.count("==") == 1 for part in parts)
-    assert with_numpy_2 != first
-    assert fingerprints.changed_parts(first, with_numpy_2) == ["numpy"]
-
-    copy = shutil.copytree(PACKAGE, tmp_path / "clusterlets", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(fingerprints, "PACKAGE", copy)
-    assert fingerprint() == first
-    composition = copy / "metrics/composition.py"
-    composition.write_bytes(composition.read_bytes() + b"CHANGED = True\n")
-    changed = fingerprint()
-    assert changed != first
-    assert fingerprints.changed_parts(first, changed) == ["metrics/composition.py"]
-    monkeypatch.undo()
-    clear_caches()
-
-
-def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
-    def fingerprint(user_files):
-        clear_caches()
-        return fingerprints.fingerprint(["metrics.composition"], user_files=user_files)
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    absolute_path = str(tmp_path / "other.py")
-    part_by_file = {
-        "mine: a.py": "./mine%3A%20a.py",
-        "folder/mine: a.py": "./folder/mine%3A%20a.py",
-        absolute_path: absolute_path,
-    }
-    for file in part_by_file:
-        Path(file).write_text("x = 1")
-    without_files, before = fingerprint(()), fingerprint(list(part_by_file))
-    assert set(fingerprints.changed_parts(without_files, before)) == set(part_by_file.values())
-    assert without_files.split()[0] != before.split()[0]
-    for file, part in part_by_file.items():
-        Path(file).write_text("x = 2")
-        after = fingerprint(list(part_by_file))
-        assert fingerprints.changed_parts(before, after) == [part]
-        assert after.split()[0] != before.split()[0]
-        before = after
-
-
-def test_locked_versions_are_read_from_the_lock(tmp_path):
-    lock = tmp_path / "lock"
-    lock.write_text(
-        "numpy==2.4.6 \\\n    --hash=sha256:1\nscikit-learn==1.8.0 ; python_version > '3' \\\n    --hash=sha256:2\n"
-    )
-    assert fingerprints.locked_versions(lock, ["scikit-learn", "numpy"]) == {"scikit-learn": "1.8.0", "numpy": "2.4.6"}

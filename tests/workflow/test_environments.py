@@ -17,7 +17,7 @@ import stand_in_conda
 import yaml
 from another_numpy import another_numpy
 
-from clusterlets.grid.fingerprints import locked_versions
+from clusterlets.grid.locks import locked_versions
 from clusterlets.provenance.environment import LIBRARIES
 from clusterlets.provenance.libraries import MODULES
 

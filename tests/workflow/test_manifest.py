@@ -56,7 +56,7 @@ def test_damaged_changed_and_missing_results_are_named_and_the_advice_repairs_th
     assert run_copy.command("verify", "--results", "results/tiny").status == 0
 
 
-def test_every_log_of_the_run_is_counted_and_fingerprints_are_recorded(finished):
+def test_every_log_of_the_run_is_counted(finished):
     top = finished.folder / "results" / "tiny"
     logs = [path for path in (top / "logs").rglob("*.log") if path.name not in LOGS_AFTER_ACCOUNT]
     provenance = json.loads((top / "accounts" / "provenance.json").read_text())
@@ -65,6 +65,3 @@ def test_every_log_of_the_run_is_counted_and_fingerprints_are_recorded(finished)
     assert set(provenance["jobs"]["logs_left_out"].values()) == {0}
     assert {row["step"]: int(row["jobs"]) for row in rows}["score-method"] == 2 * 2 * 8  # datasets, k, methods
     assert provenance["jobs"]["first_job_began"] < provenance["jobs"]["last_job_ended"]
-    jobs = {"fetch_dataset iris", "prepare_dataset iris", "fit_method FRAC", "score_method D", "score_method FRAC", "analyse"}
-    assert jobs <= provenance["fingerprints"].keys()
-    assert all(re.fullmatch("[0-9a-f]{16}", fingerprint) for fingerprint in provenance["fingerprints"].values())

@@ -197,19 +197,16 @@ def test_export_writes_the_clusters_of_the_method(grids, seed):
 
 
 def test_nothing_is_left_to_do_until_the_code_of_the_method_changes(grids):
-    arguments = ("why", "--configfile", "settings.yaml")
-    assert grids.command(*arguments) == "Nothing would run: everything is there and up to date.\n"
+    assert "Nothing to be done" in grids.workflow.run("--dry-run").output
     path = grids.workflow.folder / METHOD_FILE
     source = path.read_text(encoding="utf-8")
     path.write_text(source + "CHANGED = True\n", encoding="utf-8")
-    output = grids.command(*arguments)
+    output = grids.workflow.run("--dry-run", "--quiet", "host").output
     path.write_text(source, encoding="utf-8")
-    changed, consequences = output.split("\nWhat it reads is made again\n")
-    reason, *jobs = changed.splitlines()
-    assert reason == "Its code changed: ./shuffled.py"
-    assert sorted(job.strip() for job in jobs) == [f"iris: shuffled k{k}_share0.2" for k in (2, 3)]
-    consequent_jobs = sorted(line.strip() for line in consequences.splitlines() if "iris: " in line)
-    assert consequent_jobs == [f"iris: score shuffled k{k}_share0.2" for k in (2, 3)]
+    changed = re.findall(r"^Job \d+: (iris: .*)\nReason: (.*)$", output, re.MULTILINE)
+    expected = [f"iris: {step}shuffled k{k}_share0.2" for step in ("", "score ") for k in (2, 3)]
+    assert sorted(job for job, _ in changed) == sorted(expected)
+    assert all("before: './shuffled.py: " in reason or "updated by another job" in reason for _, reason in changed)
 
 
 def test_a_changed_budget_reruns_only_the_cells_that_exceeded_the_old_one(grids):

@@ -29,13 +29,14 @@ sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.configuration import check_configuration, check_spelling, check_config_options, set_mirror
+from clusterlets.grid.fingerprints import analysis_code, parameters, step_code
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_paths, check_writable
-from clusterlets.grid.step_fingerprints import analysis_fingerprint, step_fingerprint
 from clusterlets.methods import COMPILED
+from clusterlets.paper.table_names import NAMES as NAMES_OF_TABLES
 from clusterlets.provenance.environment import LIBRARIES, check_libraries
-from clusterlets.report import captions, figures
+from clusterlets.report import figures
 from clusterlets.steps.options import shell_line, shell_prefix
 from clusterlets.storage import result_place
 
@@ -48,9 +49,6 @@ def errors_for_users():
     except ClusterletsError as error:
         raise ErrorForUsers(str(error)) from None
 
-
-# The folder of captions, which Snakemake reads only when it makes its own report.
-CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
 
 with errors_for_users():
     path_modifier = workflow.modifier.path_modifier
@@ -80,10 +78,6 @@ wildcard_constraints:
 include: "workarounds.smk"
 
 
-if workflow.is_main_process:  # after the workarounds, which report a full disk
-    captions.write(CAPTIONS)
-
-
 onstart:
     prepare_scheduler()
     with errors_for_users():
@@ -109,15 +103,12 @@ def optional_input(name):
     return lambda wildcards, input: input.get(name, "")
 
 
-def captioned(path):
-    """A result with its caption, for Snakemake's own report."""
-    return report(path, **captions.report_arguments(path, OUT, CAPTIONS))
-
-
-def rule_fingerprints(wildcards):
-    """Every rule's fingerprint, as JSON."""
-    codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
-    return json.dumps(plan.rule_fingerprints(codes), sort_keys=True)
+def reported(path, category):
+    """A result in Snakemake's own report. The label of a file that every variant has contains the variant's folder."""
+    place, _, name = path.rpartition("/")
+    stem, _, suffix = name.rpartition(".")
+    label = stem.replace("_", " ") + (f" of {place}" if "{" in place else "")
+    return report(path, category=category, labels={"result": label, "format": suffix})
 
 
 # The files named with --configfile, relative to the working folder.

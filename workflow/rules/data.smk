@@ -16,7 +16,7 @@ rule fetch_dataset:
     conda:
         FETCH
     params:
-        code=plan.fetch_fingerprint,
+        **plan.fetch_code(),
     message:
         "Fetch {wildcards.dataset}"
     shell:
@@ -35,7 +35,7 @@ rule prepare_dataset:
     conda:
         FETCH
     params:
-        code=plan.prepare_fingerprint,
+        **plan.prepare_code(),
         edited=plan.edited_raw_files,
         name=plan.table_setting("name"),
         sensitive=plan.table_setting("sensitive"),
@@ -62,7 +62,7 @@ rule prepare_user_table:
     conda:
         FETCH
     params:
-        code=step_fingerprint("steps.user_table"),
+        **parameters(step_code("steps.user_table")),
         name=plan.table_setting("name"),
         table=plan.table_setting("path"),
         sha256=plan.user_table_hash,
@@ -85,7 +85,7 @@ rule measure_geometry:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("steps.geometry", libraries=COMPILED),
+        **parameters(step_code("steps.geometry", libraries=COMPILED)),
         base_seed=config["base_seed"],
         file=path_in_results,
     message:
@@ -105,7 +105,7 @@ rule measure_plain_cost:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("steps.plain_costs", libraries=COMPILED),
+        **parameters(step_code("steps.plain_costs", libraries=COMPILED)),
         file=path_in_results,
     message:
         "Run plain k-means on {wildcards.dataset}, k = {wildcards.k}"
@@ -117,14 +117,14 @@ rule list_data:
     input:
         [prepared_path("json", OUT, dataset) for dataset in config["datasets"]],
     output:
-        text=captioned(DATA_LIST),
-        csv=captioned(f"{OUT}/datasets.csv"),
+        text=reported(DATA_LIST, "Data"),
+        csv=reported(f"{OUT}/datasets.csv", "Data"),
     log:
         f"{OUT}/logs/list_data.log",
     conda:
         FETCH
     params:
-        code=step_fingerprint("steps.datasets_table"),
+        **parameters(step_code("steps.datasets_table")),
         datasets=",".join(config["datasets"]),
         prepared=subpath(input[0], parent=True),
     message:

@@ -13,7 +13,7 @@ rule extract_clusterlets:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("steps.extraction", libraries=COMPILED),
+        **parameters(step_code("steps.extraction", libraries=COMPILED)),
         base_seed=config["base_seed"],
         file=path_in_results,
     message:
@@ -34,7 +34,7 @@ rule sum_distances:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("steps.distances", libraries=COMPILED),
+        **parameters(step_code("steps.distances", libraries=COMPILED)),
         base_seed=config["base_seed"],
         file=path_in_results,
     message:
@@ -54,7 +54,7 @@ rule sample_partitions:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("steps.partitions"),
+        **parameters(step_code("steps.partitions")),
         base_seed=config["base_seed"],
         sample_size=config["sample_size"],
         file=path_in_results,

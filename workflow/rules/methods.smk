@@ -13,7 +13,7 @@ rule fit_method:
     conda:
         CLUSTER
     params:
-        code=plan.method_fingerprint("steps.fitting"),
+        **plan.method_code("steps.fitting"),
         method=plan.method_entry,
         parameters=plan.parameters,
         starts=plan.starts,
@@ -37,11 +37,11 @@ rule score_method:
     conda:
         CLUSTER
     params:
+        **plan.method_code("steps.scoring"),
         data=optional_input("data"),
         labels=optional_input("labels"),
         distances=optional_input("distances"),
         partitions=optional_input("partitions"),
-        code=plan.method_fingerprint("steps.scoring"),
         method=plan.method_entry,
         parameters=plan.parameters,
         settings=plan.method_settings,

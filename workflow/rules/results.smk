@@ -1,17 +1,6 @@
 # collect_runs -> analyse, recover_clusters -> plot_* of results -> account -> plot_* of accounts -> write_report,
 # write_leaderboard -> write_manifest.
 
-TABLES = [
-    "table1_matchers",
-    "table2_best_by_deviation",
-    "table2_by_configuration_mean",
-    "table2_with_controls",
-    "table3_best_by_cohesion",
-    "table3_by_configuration_mean",
-    "table3_with_controls",
-    "table4_frac_vs_clusterlets",
-    "table5_correlations",
-]
 # The names in clusterlets.analysis.statistics.TABLES. Importing that module here would load SciPy.
 RANKING_TABLES = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # Files of every figure that clusterlets/report/figures declares, by folder. Those in accounts are not results.
@@ -39,7 +28,7 @@ RESULTS_EXCEPT_PAGES = [
     ),
     *expand(f"{OUT}/clusterings/{{name}}.csv", name=["composition", "projection"]),
     *STATISTICS,
-    *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=TABLES, suffix=["csv", "md", "tex"]),
+    *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=NAMES_OF_TABLES, suffix=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
     *FIGURES["figures"],
     DATA_LIST,
@@ -60,14 +49,14 @@ rule collect_runs:
         plan.run_files,
         plan.plain_costs,
     output:
-        output=captioned("{place}/runs.csv"),
+        output=reported("{place}/runs.csv", "Data"),
         checksum="{place}/runs.csv.sha256",
     log:
         "{place}/logs/collect_runs.log",
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("steps.collecting"),
+        **parameters(step_code("steps.collecting")),
         config=plan.folder_settings,
         variant=plan.variant_of,
     message:
@@ -82,21 +71,25 @@ rule analyse:
         variants=[f"{place}/runs.csv" for place in plan.variant_folders if place != OUT],
         geometry=expand(GEOMETRY, base=OUT, dataset=config["datasets"]),
     output:
-        [captioned(f"{OUT}/tables/{table}.{suffix}") for table in TABLES for suffix in ("csv", "md", "tex")],
-        captioned(f"{OUT}/tables/all_tables.tex"),
-        [captioned(path) for path in STATISTICS],
-        captioned(METHODS_TABLE),
-        [captioned(path) for path in LEADERBOARDS],
-        [captioned(f"{OUT}/{name}.csv") for name in COMPARISONS],
-        [captioned(f"{OUT}/at_given_fairness.{suffix}") for suffix in ("csv", "md")],
-        [captioned(f"{OUT}/claims.{suffix}") for suffix in ("csv", "md")],
-        [captioned(f"{OUT}/{name}.{suffix}") for name in ("sensitivity", "as_published") for suffix in ("csv", "md")],
+        [reported(f"{OUT}/tables/{table}.{suffix}", "Tables") for table in NAMES_OF_TABLES for suffix in ("csv", "md", "tex")],
+        reported(f"{OUT}/tables/all_tables.tex", "Tables"),
+        [reported(path, "Tests") for path in STATISTICS],
+        reported(METHODS_TABLE, "Tests"),
+        [reported(path, "Leaderboard") for path in LEADERBOARDS],
+        [reported(f"{OUT}/{name}.csv", "Reported against reproduced") for name in COMPARISONS],
+        [reported(f"{OUT}/at_given_fairness.{suffix}", "Tests") for suffix in ("csv", "md")],
+        [reported(f"{OUT}/claims.{suffix}", "Claims") for suffix in ("csv", "md")],
+        [
+            reported(f"{OUT}/{name}.{suffix}", "Sensitivity analysis")
+            for name in ("sensitivity", "as_published")
+            for suffix in ("csv", "md")
+        ],
     log:
         f"{OUT}/logs/analyse.log",
     conda:
         ANALYSIS
     params:
-        code=analysis_fingerprint("steps.analysis"),
+        **parameters(analysis_code("steps.analysis")),
         config=grid_settings,
         output=subpath(input.runs, parent=True),
     message:
@@ -110,14 +103,14 @@ rule recover_clusters:
         plan.recovery_inputs(),
         runs=f"{OUT}/runs.csv",
     output:
-        composition=captioned(f"{OUT}/clusterings/composition.csv"),
-        projection=captioned(f"{OUT}/clusterings/projection.csv"),
+        composition=reported(f"{OUT}/clusterings/composition.csv", "Figures"),
+        projection=reported(f"{OUT}/clusterings/projection.csv", "Figures"),
     log:
         f"{OUT}/logs/recover_clusters.log",
     conda:
         ANALYSIS
     params:
-        code=plan.recovery_fingerprint(),
+        **plan.recovery_code(),
         config=grid_settings,
         results=subpath(input.runs, parent=True),
     message:
@@ -134,14 +127,18 @@ for module, declarations in figures.by_module().items():
         input:
             [f"{OUT}/{path}" for path in dict.fromkeys(path for figure in declarations for path in figure.reads)],
         output:
-            [captioned(f"{OUT}/{file}") for figure in declarations for file in figure.files("png", "pdf")],
+            [
+                reported(f"{OUT}/{file}", figure.folder.capitalize())
+                for figure in declarations
+                for file in figure.files("png", "pdf")
+            ],
         log:
             f"{OUT}/logs/plot_{module}.log",
         localrule: True
         conda:
             ANALYSIS
         params:
-            code=analysis_fingerprint("steps.figures", f"report.figures.{module}"),
+            **parameters(analysis_code("steps.figures", f"report.figures.{module}")),
             results=subpath(output[0], ancestor=2),
             module=module,
         message:
@@ -154,17 +151,16 @@ rule account:
     input:
         RESULTS_EXCEPT_PAGES,
     output:
-        [captioned(path) for path in ACCOUNTS],
+        [reported(path, "Accounts") for path in ACCOUNTS],
     log:
         f"{OUT}/logs/account.log",
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("steps.accounts", "provenance.accounts", libraries=LIBRARIES),
+        **parameters(step_code("steps.accounts", "provenance.accounts", libraries=LIBRARIES)),
         config=grid_settings,
         configfiles=lambda wildcards: json.dumps(CONFIGFILES),
         config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
-        fingerprints=rule_fingerprints,
         logs=",".join(f"{place}/logs" for place in plan.variant_folders),
         # The logs of these rules are not complete yet.
         ignored_rules=",".join(["account", *ACCOUNT_PLOTS, "write_report", "write_leaderboard", "write_manifest"]),
@@ -183,14 +179,14 @@ rule write_report:
         analysed=rules.analyse.output,
         figures=[f"{OUT}/{file}" for figure in figures.declarations_on("report.html") for file in figure.files("png")],
     output:
-        output=captioned(f"{OUT}/report.html"),
-        summary=captioned(f"{OUT}/summary.txt"),
+        output=reported(f"{OUT}/report.html", "Report"),
+        summary=reported(f"{OUT}/summary.txt", "Report"),
     log:
         f"{OUT}/logs/write_report.log",
     conda:
         ANALYSIS
     params:
-        code=analysis_fingerprint("steps.report"),
+        **parameters(analysis_code("steps.report")),
         results=subpath(input.runs, parent=True),
         config=grid_settings,
     message:
@@ -208,15 +204,15 @@ rule write_leaderboard:
         pairs=f"{OUT}/leaderboard_pairs.csv",
         points=f"{OUT}/leaderboard_points.csv",
     output:
-        output=captioned(f"{OUT}/leaderboard.html"),
-        summary=captioned(f"{OUT}/leaderboard.md"),
-        fronts=captioned(f"{OUT}/fronts.html"),
+        output=reported(f"{OUT}/leaderboard.html", "Leaderboard"),
+        summary=reported(f"{OUT}/leaderboard.md", "Leaderboard"),
+        fronts=reported(f"{OUT}/fronts.html", "Leaderboard"),
     log:
         f"{OUT}/logs/write_leaderboard.log",
     conda:
         ANALYSIS
     params:
-        code=analysis_fingerprint("steps.leaderboard"),
+        **parameters(analysis_code("steps.leaderboard")),
         config=grid_settings,
         # The page shows a command with one --configfile.
         configfile=lambda wildcards: CONFIGFILES[-1] if CONFIGFILES else "",
@@ -232,13 +228,13 @@ rule write_manifest:
         RESULTS_EXCEPT_PAGES,
         PAGES,
     output:
-        output=captioned(MANIFEST),
+        output=reported(MANIFEST, "Accounts"),
     log:
         f"{OUT}/logs/write_manifest.log",
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("steps.manifest", "provenance.libraries", libraries=LIBRARIES),
+        **parameters(step_code("steps.manifest", "provenance.libraries", libraries=LIBRARIES)),
         config=grid_settings,
         user_files=lambda wildcards: plan.user_files(),
         results=subpath(output[0], parent=True),

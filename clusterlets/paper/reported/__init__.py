@@ -6,13 +6,10 @@ from importlib.resources import files
 import pandas as pd
 import yaml
 
-TABLES = (
-    "table1_matchers",
-    "table2_best_by_deviation",
-    "table3_best_by_cohesion",
-    "table4_frac_vs_clusterlets",
-    "table5_correlations",
-)
+from clusterlets.paper.table_names import NAMES
+
+#: The names of the paper's own tables.
+TABLES = NAMES[:5]
 
 
 @cache

@@ -1,6 +1,6 @@
 """The figures. Each file in this folder draws one or several figures and declares them.
 
-The rules of Snakemake, the pages and the captions follow from the declarations. Declarations are parsed and not imported, so
+The rules of Snakemake and the pages follow from the declarations. Declarations are parsed and not imported, so
 that planning a run loads no drawing library.
 """
 

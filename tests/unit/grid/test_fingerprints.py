@@ -1,17 +1,19 @@
-"""Which changes of the code change the fingerprint of a step, so that the step runs again, and which do not."""
+"""Which changes of the code change the parameters of a step's rule, so that the step runs again, and which do not."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
-from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import tiny_grid
-from modules import MODULES, PACKAGE
+from modules import PACKAGE
 
-from clusterlets.grid import fingerprints, step_fingerprints
+from clusterlets import datasets
+from clusterlets.grid import fingerprints, locks
 from clusterlets.grid.cells import cells
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.plan import Plan
@@ -22,70 +24,138 @@ SOURCE = '''"""A module."""
 __version__ = "1"
 
 
+class A(Base):
+    """A class."""
+
+    citation = "Someone, 2000"
+    cost = "a second"
+    width = Integer(1, 9, meaning="The width, " f"at most {LIMIT}.")
+
+
 def f(x):
     """A function."""
     return x + 1  # a comment
 '''
 CHANGES_WITHOUT_EFFECT = {
     "a comment": SOURCE.replace("# a comment", "# a different comment"),
-    "docstrings": SOURCE.replace("A module", "One").replace("A function", "One"),
+    "docstrings": SOURCE.replace("A module", "One").replace("A class", "One").replace("A function", "One"),
     "no docstring": SOURCE.replace('    """A function."""\n', ""),
     "line endings and blank lines": SOURCE.replace("\n", "\r\n").replace("return", "\r\n    return"),
     "the version": SOURCE.replace('"1"', '"2"'),
+    "a citation": SOURCE.replace("Someone", "Nobody"),
+    "no text on the cost": SOURCE.replace('    cost = "a second"\n', ""),
+    "the meaning of a parameter": SOURCE.replace("The width", "How wide it is"),
 }
 CHANGES_WITH_EFFECT = {
     "a number": SOURCE.replace("x + 1", "x + 2"),
     "a default": SOURCE.replace("f(x)", "f(x=1)"),
     "a statement": SOURCE + "f(1)\n",
     "text that is not a docstring": SOURCE + '"text"\n',
+    "a text that computes": SOURCE.replace("return x", 'cost = "euclidean"\n    return x'),
+    "an argument that computes": SOURCE.replace("meaning=", "cost="),
+    "a cost that is no text": SOURCE.replace('"a second"', "1.5"),
+    "a bound of a parameter": SOURCE.replace("9", "8"),
     "a syntax error": SOURCE + "f(\n",
 }
 
 
-@cache
-def modules_outside_fingerprints():
-    """The modules that are in no fingerprint, because no result depends on them."""
-    return [module for module in MODULES if not fingerprints._in_fingerprints(module)]
+def clear_caches():
+    for function in (fingerprints.import_closure, fingerprints._imports, fingerprints._digest, fingerprints._tree):
+        function.cache_clear()
 
 
-def fingerprint_of(path, source):
+@pytest.fixture(autouse=True)
+def cleared_caches():
+    clear_caches()
+    yield
+    clear_caches()
+
+
+def code_with(path, source):
     path.write_bytes(source.encode())
-    fingerprints._digest.cache_clear()
-    fingerprints._tree.cache_clear()
-    return fingerprints.fingerprint([], user_files=[str(path)])
+    clear_caches()
+    return fingerprints.step_code(user_files=[str(path)])
 
 
 @pytest.mark.parametrize("change", CHANGES_WITHOUT_EFFECT)
-def test_a_change_that_cannot_change_results_changes_no_fingerprint(tmp_path, change):
-    assert fingerprint_of(tmp_path / "a.py", CHANGES_WITHOUT_EFFECT[change]) == fingerprint_of(tmp_path / "a.py", SOURCE)
+def test_a_change_that_cannot_change_results_changes_no_code(tmp_path, change):
+    assert code_with(tmp_path / "a.py", CHANGES_WITHOUT_EFFECT[change]) == code_with(tmp_path / "a.py", SOURCE)
 
 
-def test_every_other_change_gives_a_different_fingerprint(tmp_path):
-    fingerprints_of_changes = {fingerprint_of(tmp_path / "a.py", source) for source in (SOURCE, *CHANGES_WITH_EFFECT.values())}
-    assert len(fingerprints_of_changes) == 1 + len(CHANGES_WITH_EFFECT)
+def test_every_other_change_gives_different_code(tmp_path):
+    sources = (SOURCE, *CHANGES_WITH_EFFECT.values())
+    codes = {str(code_with(tmp_path / "a.py", source)) for source in sources}
+    assert len(codes) == len(sources)
 
 
 def test_every_byte_counts_in_a_file_that_is_not_python(tmp_path):
-    assert fingerprint_of(tmp_path / "a.R", SOURCE) != fingerprint_of(tmp_path / "a.R", CHANGES_WITHOUT_EFFECT["a comment"])
+    assert code_with(tmp_path / "a.R", SOURCE) != code_with(tmp_path / "a.R", CHANGES_WITHOUT_EFFECT["a comment"])
 
 
-def files_in(fingerprint):
-    """The files that a fingerprint names. Its parts look like ``storage.py:0123abcd``."""
-    return {part.partition(":")[0] for part in fingerprint.split()}
+def test_the_code_names_each_file_of_the_user(tmp_path, monkeypatch):
+    """A name has no braces, which Snakemake would read as wildcards."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    other = str(tmp_path / "other.py")
+    names = {"mine {a}.py": "./mine%20%7Ba%7D.py", "folder/b.py": "./folder/b.py", other: other}
+    before = {}
+    for file, name in names.items():
+        Path(file).write_text("x = 1")
+        code = fingerprints.step_code(user_files=list(names)[: len(before) + 1])
+        assert set(code) - set(fingerprints.step_code()) - set(before) == {name}
+        before |= {name: code[name]}
+
+
+def test_the_code_depends_on_sources_and_not_on_their_folder(tmp_path, monkeypatch):
+    first = fingerprints.step_code("metrics.composition")
+    copy = shutil.copytree(PACKAGE, tmp_path / "clusterlets", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE.parent / "workflow", tmp_path / "workflow")
+    monkeypatch.setattr(fingerprints, "PACKAGE", copy)
+    clear_caches()
+    assert fingerprints.step_code("metrics.composition") == first
+    composition = copy / "metrics/composition.py"
+    composition.write_bytes(composition.read_bytes() + b"CHANGED = True\n")
+    clear_caches()
+    changed = fingerprints.step_code("metrics.composition")
+    assert {name for name in first if changed[name] != first[name]} == {"metrics/composition.py"}
+
+
+def test_the_code_has_the_versions_of_the_lock(tmp_path):
+    lock = tmp_path / "lock"
+    lock.write_text(
+        "numpy==2.4.6 \\\n    --hash=sha256:1\nscikit-learn==1.8.0 ; python_version > '3' \\\n    --hash=sha256:2\n"
+    )
+    assert locks.locked_versions(lock, ["scikit-learn", "numpy"]) == {"scikit-learn": "1.8.0", "numpy": "2.4.6"}
+    assert fingerprints.step_code(libraries=["numba"])["numba"] == locks.locked_versions(locks.LOCK, ["numba"])["numba"]
 
 
 def test_every_step_depends_on_the_modules_that_run_it_and_on_no_command():
-    files = files_in(step_fingerprints.step_fingerprint("steps.datasets_table"))
-    assert {"__main__.py", "steps/options.py", "../workflow/step.py", "errors.py"} <= files
-    assert not {file for file in files if file.startswith("commands/")}
+    code = fingerprints.step_code("steps.datasets_table")
+    assert {"__main__.py", "steps/options.py", "../workflow/step.py", "errors.py"} <= code.keys()
+    assert not {name for name in code if name.startswith("commands/")}
 
 
-def test_a_module_outside_fingerprints_counts_only_where_it_is_named():
-    fit = step_fingerprints.step_fingerprint("steps.fitting", "methods")
-    account = step_fingerprints.step_fingerprint("steps.accounts", "provenance.accounts")
-    outside = {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in modules_outside_fingerprints()}
-    assert len(outside) >= 5 and not outside & files_in(fit)
-    assert "provenance/accounts.py" in files_in(account)
+def test_a_module_that_changes_no_result_counts_only_where_it_is_named():
+    fit = fingerprints.step_code("steps.fitting", "methods")
+    account = fingerprints.step_code("steps.accounts", "provenance.accounts")
+    files = {fingerprints._module_file(module) for module in fingerprints.CHANGE_NO_RESULT}
+    assert all(map(Path.is_file, files)) and not {str(file.relative_to(PACKAGE)) for file in files} & fit.keys()
+    assert "provenance/accounts.py" in account
+
+
+def test_a_citation_of_a_dataset_does_not_count_and_its_files_do(monkeypatch):
+    description = datasets.describe("iris")
+
+    def code_of(**changes):
+        monkeypatch.setattr(datasets, "describe", lambda name: {**description, **changes})
+        return fingerprints.dataset_code("steps.preparing", "iris")
+
+    assert code_of(citation="Nobody, 2000") == code_of() != code_of(rows=151)
+
+
+def items_of(parameters, **wildcards):
+    """The parameters of a job, as the set that Snakemake compares."""
+    return {value(SimpleNamespace(**wildcards)) if callable(value) else value for value in parameters.values()}
 
 
 @pytest.mark.parametrize(("one", "other"), [("B", "D"), ("G-D", "G-B"), ("FRAC", "stripes")])
@@ -93,26 +163,29 @@ def test_a_method_depends_on_no_other_method(one, other, tmp_path):
     settings = tmp_path / "settings.yaml"
     command = {"name": "stripes", "command": "cp {table} {labels}"}
     settings.write_text(json.dumps({"datasets": ["iris"], "methods": ["B", "D", "G-B", "G-D", "FRAC", command]}))
-    plan = Plan(read_configuration(settings))
-    fingerprint, other_fingerprint = (
-        plan.method_fingerprint("steps.scoring")(SimpleNamespace(method=method)) for method in (one, other)
-    )
+    parameters = Plan(read_configuration(settings)).method_code("steps.scoring")
+    items, other_items = (items_of(parameters, method=method) for method in (one, other))
     file = {"stripes": "grid/program.py"}.get(other, f"methods/{other.lower().replace('-', '_')}.py")
-    assert file in other_fingerprint and file not in fingerprint
+    (item,) = (item for item in other_items if item.startswith(f"{file}: "))
+    assert item not in items
+
+
+def test_jobs_have_all_of_their_code_and_only_the_changed_items_differ():
+    shared = {"a.py": "1", "b.py": "2"}
+    codes = {"short": shared | {"c.py": "3"}, "long": shared | {"c.py": "3", "d.py": "4", "e.py": "5"}}
+
+    def items(job, codes=codes):
+        parameters = fingerprints.parameters_by(lambda wildcards: wildcards.job, shared, codes)
+        return items_of(parameters, job=job)
+
+    assert items("short") == {"a.py: 1", "b.py: 2", "c.py: 3"}
+    assert items("long") == items("short") | {"d.py: 4", "e.py: 5"}
+    assert items("short", {**codes, "longer": codes["long"] | {"f.py": "6"}}) == items("short")
+    edited = {job: code | {"c.py": "9"} for job, code in codes.items()}
+    assert items("long") ^ items("long", edited) == {"c.py: 3", "c.py: 9"}
 
 
 def test_every_file_is_opened_once_for_all_jobs():
-    for function in (
-        fingerprints._digest,
-        fingerprints._tree,
-        fingerprints._imports,
-        fingerprints._in_fingerprints,
-        fingerprints.import_closure,
-        step_fingerprints.step_fingerprint,
-        step_fingerprints.dataset_fingerprint,
-        step_fingerprints.analysis_fingerprint,
-    ):
-        function.cache_clear()
     plan, n_opened, is_counting = Plan(read_configuration()), Counter(), True
 
     def count(event, arguments):
@@ -120,12 +193,13 @@ def test_every_file_is_opened_once_for_all_jobs():
             n_opened[str(arguments[0])] += 1
 
     sys.addaudithook(count)  # An audit hook cannot be removed, so is_counting switches it off.
+    rules = [plan.method_code("steps.fitting"), plan.method_code("steps.scoring")]
     for cell in cells(plan.config):
-        for step in ("steps.fitting", "steps.scoring"):
-            plan.method_fingerprint(step)(SimpleNamespace(method=cell.method))
-        plan.prepare_fingerprint(SimpleNamespace(base="results", dataset=cell.dataset))
+        for parameters in rules:
+            items_of(parameters, method=cell.method)
+    plan.prepare_code()
     for steps in (["steps.analysis"], ["steps.report"], ["steps.leaderboard"], ["steps.figures", "report.figures.heatmaps"]):
-        step_fingerprints.analysis_fingerprint(*steps)
+        fingerprints.analysis_code(*steps)
     is_counting = False
     n_opened_modules = {file: number for file, number in n_opened.items() if file.endswith(".py")}
     assert len(n_opened_modules) > 100 and set(n_opened_modules.values()) == {1}
@@ -153,7 +227,7 @@ print(json.dumps([name for name, module in sys.modules.items() if name.startswit
 
 
 @pytest.mark.slow
-def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
+def test_results_do_not_depend_on_the_modules_that_change_none(tmp_path):
     grid = {
         "datasets": ["iris"],
         "k": [3],
@@ -166,7 +240,10 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)
     contents, loaded = [], set()
-    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", modules_outside_fingerprints())):
+    for folder, stubs in (
+        (tmp_path / "real", []),
+        (tmp_path / "stubs", sorted(fingerprints.CHANGE_NO_RESULT - {"clusterlets"})),
+    ):
         folder.mkdir()
         command = [sys.executable, "-P", "-c", RUN_STEPS, json.dumps(stubs), json.dumps(steps)]
         process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
@@ -178,4 +255,4 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     modules = {f"steps.{STEPS[step].split(':')[0]}" for step, *_ in steps}
     modules |= {"__main__", "methods.k_means", "methods.c", "datasets.bundled"}
     imported = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
-    assert loaded <= {*imported, *modules_outside_fingerprints(), "clusterlets", "clusterlets.grid.fingerprints"}
+    assert loaded <= {*imported, *fingerprints.CHANGE_NO_RESULT, "clusterlets.grid.locks"}

@@ -158,15 +158,3 @@ def test_an_exclusion_without_effect_is_dropped_from_the_settings(tmp_path):
     assert read_configuration(tmp_path / "settings.yaml")["exclude"] == []
     (tmp_path / "settings.yaml").write_text("exclude: nbfi\n")
     assert read_configuration(tmp_path / "settings.yaml")["exclude"] == ["nbfi"]
-
-
-def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
-    rules = {"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")}
-    fingerprints = PAPER.rule_fingerprints(rules)
-    assert fingerprints["analyse"] == "0123456789abcdef" and "fit_method" not in fingerprints
-    assert {name for name in fingerprints if name.startswith("score_method ")} == {
-        f"score_method {name}" for name in PAPER.methods
-    }
-    assert not {f"fit_method {name}" for name in PAPER.matchers} & fingerprints.keys()
-    assert {f"fetch_dataset {name}" for name in PAPER.config["datasets"]} <= fingerprints.keys()
-    assert all(re.fullmatch("[0-9a-f]{16}", fingerprint) for fingerprint in fingerprints.values())

@@ -9,7 +9,7 @@ from synthetic_runs import synthetic_runs
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.paper.results import Results
-from clusterlets.report import captions, leaderboard_page, page
+from clusterlets.report import leaderboard_page, page
 from clusterlets.report.drawing.style import empty_figure, save, single_panel
 from clusterlets.report.figures import SECTIONS, Declaration, declarations, images_of
 from clusterlets.report.standings import Standings
@@ -75,30 +75,3 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
         (content,) = re.findall(rf'<section id="{section_id}">.*?</section>', pages[name], re.DOTALL)
         assert f'id="figure-full_{number}"' in content
         assert f"empty_{number}" not in content
-
-
-def test_every_figure_has_an_escaped_caption(tmp_path):
-    captions.write(str(tmp_path))
-    for figure in declarations():
-        caption = (tmp_path / captions.caption_file(f"{figure.folder}/{figure.name}")).read_text(encoding="utf-8")
-        assert caption.replace("\\", "") == f"{figure.title}. {figure.caption}"
-
-
-def test_an_unchanged_caption_is_not_rewritten(tmp_path):
-    captions.write(str(tmp_path))
-    times = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    captions.write(str(tmp_path))
-    assert times == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-
-
-@pytest.mark.parametrize(
-    ("path", "caption", "category", "result", "file_format"),
-    [
-        ("mine/statistics/mean_ranks.csv", "captions/statistics.mean_ranks.rst", "Tests", "mean ranks", "CSV"),
-        ("{place}/runs.csv", "captions/runs.rst", "Data", "runs of {place}", "CSV"),
-        ("mine/claims.md", "captions/claims.rst", "Claims", "claims", "Markdown"),
-    ],
-)
-def test_snakemakes_report_gets_a_caption_a_category_and_labels_for_each_result(path, caption, category, result, file_format):
-    expected = {"caption": caption, "category": category, "labels": {"result": result, "format": file_format}}
-    assert captions.report_arguments(path, "mine", "captions") == expected
