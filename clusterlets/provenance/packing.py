@@ -90,6 +90,8 @@ def _read(results: Path) -> tuple[Mapping, Mapping]:
         provenance = load_json(results / _PROVENANCE)
     except UnusableFileError as error:
         raise ClusterletsError(f"{error.problem} Run the workflow again, which rewrites it.") from None
+    if "config_options" not in provenance:
+        raise ClusterletsError(f"An earlier version wrote {results / _PROVENANCE}. Run the workflow again, which rewrites it.")
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(

@@ -157,6 +157,9 @@ CHANGES_BY_MESSAGE = {
     "own/mine.py, one of the run's own files, cannot be read": lambda write: Path("own/mine.py").unlink(),
     "data/p.csv, one of the run's own files, cannot be read": lambda write: Path("data/p.csv").unlink(),
     "have different settings": lambda write: write(settings=SETTINGS | {"k": [3]}),
+    "An earlier version wrote results/accounts/provenance.json": lambda write: save_json(
+        "results/accounts/provenance.json", {key: PROVENANCE[key] for key in PROVENANCE if key != "config_options"}
+    ),
     "had changes that were not committed. Commit": lambda write: write(source={"commit": 40 * "0", "dirty": True}),
     "ran outside a clone with git. Commit": lambda write: write(source=None),
     "checkout does not have it. Run this command in a clone": lambda write: write(source={"commit": 40 * "0", "dirty": False}),
