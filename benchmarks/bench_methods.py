@@ -9,7 +9,7 @@ matcher includes the clusterlets. Seconds are CPU time of a fit; up to 10,000 ro
 peak of the fit's process, with libraries and table. All tables are standardised. The workflow must have prepared adult.
 
 Each method has a process, which compiles it on a few rows and forks for each fit. It stops at the first size without a result:
-the fit exceeded a limit of CPU time or memory, or the method does not accept so many rows.
+the fit exceeded its budget of CPU time or memory, or the method does not accept so many rows.
 """
 
 import argparse

@@ -9,7 +9,6 @@ says what happens when this process itself is ended.
 import math
 import os
 import resource
-import shutil
 import signal
 import sys
 import tempfile
@@ -33,6 +32,7 @@ _LARGEST_BATCH = 50  # seeds per process
 _LONGEST_OUTPUT = 100_000  # bytes; the middle of a longer output is left out
 _PIPE_SIZE = 1 << 16  # bytes, the most that a pipe usually holds
 _POLL_INTERVAL = 0.1  # seconds between two checks whether a process has ended whose children hold its pipes open
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM)  # may raise an exception in this process
 #: The wall-clock time of a fit may be this many times its budget of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
 
@@ -87,7 +87,8 @@ def _fits_in_one_process(fit: Callable[[int], Any], seeds: list[int], budget: Bu
     (receiver, sender), (output, output_end), log = Pipe(duplex=False), os.pipe(), _Log()
     timeout = math.inf if budget.seconds is None else PATIENCE * budget.seconds
     parent, wait_status, start = os.getpid(), None, time.perf_counter()
-    with receiver, open(output, "rb", buffering=0) as output_pipe, _temporary_folder() as folder, _exit_on_sigterm():
+    folder = tempfile.TemporaryDirectory(prefix="clusterlets-", ignore_cleanup_errors=True)
+    with receiver, open(output, "rb", buffering=0) as output_pipe, folder as temporary, _exit_on_sigterm():
         sources: list[Any] = [receiver, output_pipe]
 
         def receive(seconds: float) -> None:
@@ -100,13 +101,15 @@ def _fits_in_one_process(fit: Callable[[int], Any], seeds: list[int], budget: Bu
                         start = time.perf_counter()  # the next fit has its own deadline
                     elif not log.write(output_pipe.read(_PIPE_SIZE)):
                         raise EOFError
-                except EOFError:
+                except (EOFError, OSError):  # OSError: the process ended while it sent an outcome
                     sources.remove(source)
 
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)  # an exception right after the fork would leave the process
         process = os.fork()
         if process == 0:
-            _run_fits(fit, seeds, budget, sender, output_end, folder, parent)
+            _run_fits(fit, seeds, budget, sender, output_end, temporary, parent)
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
             sender.close()
             os.close(output_end)
             while wait_status is None and time.perf_counter() < start + timeout:
@@ -148,20 +151,6 @@ def _exit_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[str | None]:
-    """A folder that is removed afterwards. Yields None if it cannot be made, because few methods need it."""
-    try:
-        folder = tempfile.mkdtemp(prefix="clusterlets-")
-    except OSError:
-        yield None
-        return
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _outcome_of_crash(wait_status: int, elapsed: float, max_seconds: float | None) -> Fit:
@@ -206,7 +195,7 @@ def _run_fits(
     budget: Budget,
     sender: Connection,
     output_end: int,
-    folder: str | None,
+    temporary: str,
     parent: int,
 ) -> NoReturn:
     """Run fits in this process, send their outcomes, and exit without flushing the parent's buffers.
@@ -216,14 +205,14 @@ def _run_fits(
     process = os.getpid()
     try:
         os.setsid()
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF):  # the parent's handlers must not run here
+        for signum in (*_INTERRUPTS, signal.SIGPROF):  # the parent's handlers must not run here
             signal.signal(signum, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
         processes.end_with_parent(parent)
         for stream in (1, 2):
             os.dup2(output_end, stream)
         sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
-        if folder is not None:
-            os.environ["TMPDIR"] = tempfile.tempdir = folder
+        os.environ["TMPDIR"] = tempfile.tempdir = temporary
         if budget.memory_mb is not None:
             _limit_memory(budget.memory_mb)
         for seed in seeds:

@@ -56,27 +56,16 @@ def test_a_run_that_is_killed_twenty_times_produces_the_same_bytes_in_a_differen
     assert actual.keys() == expected.keys()
 
 
-@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, workflow, signal_number):
-    """The signal goes to every process of the group, as with Ctrl-C in a terminal, or when the machine shuts down."""
-    with workflow.start(*CELLS, own_group=True) as run:
-        wait_for_results(run, workflow, 4)
-        os.killpg(run.pid, signal_number)
-        output, _ = run.communicate(timeout=120)
-    assert run.returncode not in (0, -signal.SIGKILL), output
-    assert "Traceback" not in output
-    assert not list((workflow.folder / ".snakemake" / "locks").glob("*"))
-    partial = complete_results(workflow)
-    again = workflow.run(*CELLS)
-    assert again.status == 0, again.output
-    actual, expected = complete_results(workflow), finished.results()
-    assert {name: expected[name] for name in actual} == actual and partial.items() <= actual.items()
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")
-@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signal_number):
-    """The program of the job sleeps, and has started another one in the background. The next run has a program that ends."""
+@pytest.mark.parametrize(
+    ("send", "signal_number"),
+    [(os.kill, signal.SIGINT), (os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.kill, signal.SIGKILL)],
+)
+def test_jobs_end_with_their_run(workflow, send, signal_number):
+    """The signal goes to the run or, as with Ctrl-C in a terminal, to its group.
+
+    The program of the job sleeps, and has started another one in the background. The next run has a program that ends.
+    """
     sleeping = "setsid sleep 1000 & touch started; sleep 1000; {labels} # {table}"  # a command must contain both
     labelling = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}"
     cell = "results/tiny/runs/iris/mine/k2/seeds0-1.csv"
@@ -85,9 +74,9 @@ def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signa
         return {"methods": ["k-means", {"name": "mine", "command": command}]}
 
     with family() as members:
-        with workflow.start(cell, config=configured(sleeping), environment=members.environment) as run:
+        with workflow.start(cell, config=configured(sleeping), environment=members.environment, own_group=True) as run:
             wait_until((workflow.folder / "started").exists)
-            run.send_signal(signal_number)
+            send(run.pid, signal_number)
             output = run.stdout.read()
         members.wait_until_gone()
     assert run.returncode not in (0, None) and "Traceback" not in output, output

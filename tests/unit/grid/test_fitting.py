@@ -104,16 +104,6 @@ def test_the_middle_of_a_long_output_is_left_out(capfd):
     assert "bytes of output are left out" in err and len(err) < 101_000
 
 
-def test_no_fit_sees_what_earlier_fits_changed():
-    state = []
-
-    def fit(seed):
-        state.append(seed)
-        return list(state)
-
-    assert [outcome.result for _, outcome in fits(fit, range(3), LOW_BUDGET)] == [[0], [1], [2]]
-
-
 def test_threads_may_fit_at_the_same_time_and_fits_may_be_nested():
     def nested_fit(depth):
         ((_, outcome),) = fits(lambda seed: nested_fit(depth - 1) if depth else seed, [3], LOW_BUDGET)

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reas
 
 # A step that runs three fits. The second one executes the code that the step gets as an argument.
 STEP = """
-import ctypes, os, signal, subprocess, sys, threading, time
+import contextlib, ctypes, os, signal, subprocess, sys, threading, time
 import numpy as np
 from clusterlets.grid.fitting import Budget, fits
 from clusterlets.grid.processes import adopt_orphans, end_with_run
@@ -45,6 +45,12 @@ subprocess.run([sys.executable, "-P", "-c", *sys.argv[1:]])
 """
 LEAVE_PROGRAMS = "os.system('sleep 1000 & (setsid sleep 1000 &) ; setsid sleep 1000 &')"
 FORK_IN_ITS_OWN_SESSION = "if os.fork() == 0: os.setsid(); time.sleep(1000)"
+# In the parent's pipe, these bytes announce an outcome of 256 bytes.
+WRITE_TO_ALL_PIPES = """
+for end in range(3, 30):
+    with contextlib.suppress(OSError):
+        os.write(end, bytes([0, 0, 1, 0]))
+"""
 # The code of a fit, and the status and the note of its run. The budget is 1 s and 400 MB. An endless loop is in test_fitting,
 # because on a busy machine it takes more than four times its CPU time by the clock.
 DEEDS = {
@@ -68,6 +74,7 @@ DEEDS = {
     "SIGKILL": ("os.kill(os.getpid(), signal.SIGKILL)", "out_of_memory", "ended by SIGKILL"),
     "os._exit": ("os._exit(0)", "failed", "ended its process"),
     "closed files": ("os.closerange(3, 100)", "failed", "ended its process"),
+    "half an outcome": (f"{WRITE_TO_ALL_PIPES}os._exit(0)", "failed", "ended its process"),
     "a segmentation fault": (f"{LEAVE_PROGRAMS}; ctypes.string_at(0)", "failed", "ended by SIGSEGV"),
     "recursion": ("recurse()", "failed", "RecursionError: maximum recursion depth exceeded"),
     "programs in the background": (LEAVE_PROGRAMS, "ok", ""),
