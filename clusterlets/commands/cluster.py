@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from clusterlets import methods
-from clusterlets.commands import account, cli, own_table
-from clusterlets.commands.account import Summary
+from clusterlets.commands import cli, own_table, summary
+from clusterlets.commands.summary import Summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import moments
@@ -322,15 +322,15 @@ def summarize(options: argparse.Namespace, data: OwnTable, clustering, reference
         f"{' and '.join(options.sensitive)}: {', '.join(first_of(group_shares, MAX_GROUPS))}",
         features=data.features,
         notes=data.notes + _notes_on_unmet_requests(options, table.group_names, clustering),
-        warnings=data.warnings + account.warnings(report),
+        warnings=data.warnings + summary.warnings(report),
         method=f"{_describe_method(options, clustering)}, seed {options.seed}: {counted(clustering.n_clusters_, 'cluster')}",
         report=report,
         profiles=Profiles.of(table.X, clustering.memberships_, table.feature_names),
         scores=[
             *_describe_bounds(options, report.composition.counts, table.group_counts),
             *_deviations_of_columns(clustering.memberships_, data.sensitive),
-            account.worst_cluster(report),
-            *account.scores(report),
+            summary.worst_cluster(report),
+            *summary.scores(report),
         ],
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clusterlets.commands import account
+from clusterlets.commands import summary
 from clusterlets.estimators import FairnessReport
 from clusterlets.estimators.report import Composition
 from clusterlets.metrics.composition import deviation_per_cluster
@@ -94,31 +94,31 @@ def report_of(counts, names="ab", price=np.nan):
 
 
 def test_groups_may_be_called_like_the_columns_of_the_listing():
-    text = account.listing(report_of([[1, 3, 4], [3, 1, 4]], ["size", "deviation", "cluster"]))
+    text = summary.listing(report_of([[1, 3, 4], [3, 1, 4]], ["size", "deviation", "cluster"]))
     header, first, second = (line.split() for line in text.splitlines())
     assert header == ["cluster", "size", "deviation", "size", "deviation", "cluster"]
     assert first == ["0", "8", "0.125", "12.5%", "37.5%", "50.0%"] and second[3:] == ["37.5%", "12.5%", "50.0%"]
 
 
 def test_with_many_groups_each_cluster_lists_only_its_most_deviating_group():
-    text = account.listing(report_of([[10] * 7, [10, 10, 10, 10, 10, 10, 40]], "abcdefg"))
+    text = summary.listing(report_of([[10] * 7, [10, 10, 10, 10, 10, 10, 40]], "abcdefg"))
     assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
 
 
 def test_a_silhouette_is_printed_with_its_sampling_error_or_as_not_defined():
     report = {"silhouette": 0.25, "silhouette_error": 0.00625, "overlap": 0}
-    assert account._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
-    assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
+    assert summary._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
+    assert summary._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
 
 
 def test_the_line_on_the_worst_cluster_names_the_cluster_and_its_most_deviating_group():
-    assert account.worst_cluster(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
+    assert summary.worst_cluster(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
         "cluster 1 (10 rows): a 10.0% in place of 50.0%"
     )
 
 
 def test_a_warning_names_five_clusters_that_lack_a_group_and_counts_the_rest():
-    (warning,) = account.warnings(report_of([[5, 0]] * 7 + [[0, 5]]))
+    (warning,) = summary.warnings(report_of([[5, 0]] * 7 + [[0, 5]]))
     assert warning.startswith("8 clusters lack a group: cluster 0 has no b; cluster 1 has no b;") and "; and 3 more." in warning
 
 
