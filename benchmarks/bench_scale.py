@@ -1,6 +1,6 @@
 """Measure how the cost of planning grows with datasets and seeds, by dry runs of the paper's grid on small tables.
 
-    python benchmarks/bench_scale.py [--sizes 10x10 100x50] [--block 10] [--no-profiles]
+    python benchmarks/bench_scale.py [--sizes 10x10 100x50] [--batch 10] [--no-profiles]
 
 For each size: jobs, CPU and wall-clock seconds, peak memory, and the exponent by which CPU time grows with the jobs. Then the
 same with jobs grouped as in each cluster profile, with the number of submissions and the jobs of the largest one. Snakemake's
@@ -102,7 +102,7 @@ def describe(plan: Plan, previous: Plan | None) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", default=SIZES, metavar="DATASETSxSEEDS")
-    parser.add_argument("--block", type=int, default=10, help="number of seeds per job")
+    parser.add_argument("--batch", type=int, default=10, help="number of seeds per job")
     parser.add_argument("--no-profiles", action="store_true", help="leave out the cluster profiles")
     parser.add_argument("options", nargs="*", metavar="-- OPTIONS", help="options passed on to Snakemake")
     arguments = parser.parse_args()
@@ -116,7 +116,7 @@ def main() -> None:
         for mode, options in modes.items():
             with tempfile.TemporaryDirectory() as temporary:
                 folder = Path(temporary)
-                settings = {"datasets": write_tables(folder, datasets), "seeds": {"count": seeds, "block": arguments.block}}
+                settings = {"datasets": write_tables(folder, datasets), "seeds": {"count": seeds, "batch": arguments.batch}}
                 demo = yaml.safe_load((ROOT / "workflow/configs/demo.yaml").read_text(encoding="utf-8"))
                 settings["methods"] = demo["methods"]  # the methods of the paper
                 plan = dry_run(folder, settings, options)

@@ -21,7 +21,7 @@ import pandas as pd
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching import published
-from clusterlets.grid.artifacts import OK, SeedBlock
+from clusterlets.grid.artifacts import OK, SeedBatch
 
 DRIVER = Path(__file__).with_name("driver.py")
 HOPS = (1, 2, 3, 4)
@@ -40,7 +40,7 @@ class FixedPermutation:
 def stored_clusterlets(results: Path) -> Iterator[tuple[str, int, str, Clusterlets]]:
     """Yield the dataset, k, seed and clusterlets of each stored repetition, for tables with two groups."""
     for path in sorted(results.glob("pieces/*/clusterlets/k*/seeds*.npz")):
-        block = SeedBlock.load(str(path))
+        block = SeedBatch.load(str(path))
         for seed, arrays in block.values.items() if block.status == OK else ():
             clusterlets = Clusterlets.from_pieces(**arrays)
             if clusterlets.counts.shape[1] == 2:

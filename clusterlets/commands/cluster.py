@@ -15,8 +15,8 @@ import pandas as pd
 
 from clusterlets import methods
 from clusterlets.commands import cli, own_table, summary
-from clusterlets.commands.summary import Summary
 from clusterlets.commands.own_table import OwnTable
+from clusterlets.commands.summary import Summary
 from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import moments
 from clusterlets.errors import ClusterletsError

@@ -1,6 +1,6 @@
-"""Files that the steps for one dataset, k and block of seeds pass on to each other, and the statuses of runs.
+"""Files that the steps for one dataset, k and batch of seeds pass on to each other, and the statuses of runs.
 
-One file holds all seeds of the block. A key is a seed (``"3"``), or an output of a method and a seed (``"FRAC (fair)/3"``).
+One file holds all seeds of the batch. A key is a seed (``"3"``), or an output of a method and a seed (``"FRAC (fair)/3"``).
 Each key has several named arrays.
 """
 
@@ -30,10 +30,10 @@ ArraysByKey = dict[str, dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
-class SeedBlock:
-    """The results of a step for one block of seeds, as one file holds them.
+class SeedBatch:
+    """The results of a step for one batch of seeds, as one file holds them.
 
-    ``values`` holds arrays by key and name. ``status`` and ``note`` say why the whole block has no result, if it has none.
+    ``values`` holds arrays by key and name. ``status`` and ``note`` say why the whole batch has no result, if it has none.
     ``failures`` holds the status and note of each seed that has no result or a result with a note.
     """
 
@@ -49,14 +49,14 @@ class SeedBlock:
         return self.failures.get(str(seed), (OK, ""))
 
     def save(self, path: str) -> None:
-        """Write the block as one file."""
+        """Write the batch as one file."""
         arrays = {f"{name}/{key}": array for key, named_arrays in self.values.items() for name, array in named_arrays.items()}
         keys = np.array(list(self.values), dtype=np.str_)
         status = np.array(json.dumps([self.status, self.note, dict(self.failures)]))
         save_arrays(path, {"keys": keys, "status": status, **arrays})
 
     @classmethod
-    def load(cls, path: str) -> "SeedBlock":
+    def load(cls, path: str) -> "SeedBatch":
         """Read a file that :meth:`save` wrote. A damaged file is removed, and the error names it."""
         arrays = load_arrays(path)
         status, note, failures = json.loads(str(arrays.pop("status")))

@@ -8,7 +8,7 @@ import csv
 import json
 from pathlib import Path
 
-from clusterlets.grid.artifacts import FAILED, OUT_OF_MEMORY, TIMEOUT, SeedBlock
+from clusterlets.grid.artifacts import FAILED, OUT_OF_MEMORY, TIMEOUT, SeedBatch
 from clusterlets.storage import is_intact, load_text, save_text
 
 
@@ -42,8 +42,8 @@ def record(cell: str, has_exceeded: bool, budget: str, parameter: str) -> None:
 def is_reproducible(file: str) -> bool:
     """Whether all runs in the file of a fit or a cell would have the same status on another machine and with another budget."""
     if file.endswith(".npz"):
-        block = SeedBlock.load(file)
-        statuses = {block.status, *(status for status, _ in block.failures.values())}
+        batch = SeedBatch.load(file)
+        statuses = {batch.status, *(status for status, _ in batch.failures.values())}
     else:
         statuses = {row["status"] for row in csv.DictReader(load_text(file).splitlines())}
     return statuses.isdisjoint({TIMEOUT, OUT_OF_MEMORY, FAILED})

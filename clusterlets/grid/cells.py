@@ -1,6 +1,6 @@
 """The cells of the grid, the names of their files, and the random generators of their runs.
 
-A cell is one configuration of one method on one dataset, for one block of seeds; it is one job and one file.
+A cell is one configuration of one method on one dataset, for one batch of seeds; it is one job and one file.
 """
 
 import itertools
@@ -50,7 +50,7 @@ Value = int | float | str | bool | None
 
 @dataclass(frozen=True)
 class Cell:
-    """One configuration of one method on one dataset, for one block of seeds."""
+    """One configuration of one method on one dataset, for one batch of seeds."""
 
     dataset: str
     method: str
@@ -73,15 +73,15 @@ def cells(config: Mapping) -> Iterator[Cell]:
     """All cells of the configured grid, in the order of the result files."""
     for dataset in config["datasets"]:
         for method, k, parameters in _configurations(config):
-            for seeds in seed_blocks(**config["seeds"]):
+            for seeds in seed_batches(**config["seeds"]):
                 yield Cell(dataset, method, k, parameters, seeds)
 
 
 def number_of_cells(config: Mapping) -> int:
     """An upper bound on the cells of the configured grid and its variants, computed without listing them."""
-    n_blocks = -(-config["seeds"]["count"] // config["seeds"]["block"])  # rounded up
+    n_batches = -(-config["seeds"]["count"] // config["seeds"]["batch"])  # rounded up
     n_combinations = sum(math.prod(map(len, grid["parameters"].values())) for grid in config["grids"].values())
-    return len(config["datasets"]) * n_combinations * len(config["k"]) * n_blocks * (1 + len(config["variants"]))
+    return len(config["datasets"]) * n_combinations * len(config["k"]) * n_batches * (1 + len(config["variants"]))
 
 
 def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
@@ -189,14 +189,14 @@ def parse_unquoted(text: str) -> Value:
 # ---- seeds -----------------------------------------------------------------------------------------------------------
 
 
-def seed_blocks(count: int, block: int) -> list[str]:
-    """Split the seeds 0..count-1 into blocks of ``block`` seeds. Returns the blocks' names, such as ``"0-9"``."""
-    return [f"{first}-{min(first + block, count) - 1}" for first in range(0, count, block)]
+def seed_batches(count: int, batch: int) -> list[str]:
+    """Split the seeds 0..count-1 into batches of ``batch`` seeds. Returns the batches' names, such as ``"0-9"``."""
+    return [f"{first}-{min(first + batch, count) - 1}" for first in range(0, count, batch)]
 
 
-def seeds_of(block: str) -> range:
-    """The seeds of a block, from its name."""
-    first, last = block.split("-")
+def seeds_of(batch: str) -> range:
+    """The seeds of a batch, from its name."""
+    first, last = batch.split("-")
     return range(int(first), int(last) + 1)
 
 

@@ -30,7 +30,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 #: The file with the default of every key.
 CONFIGURATION = _CHECKOUT / "config.yaml"
 _MAX_CELLS = 1_000_000  # Snakemake plans about a thousand cells per second
-_RENAMED_KEYS = {"limits": "budget"}
+_RENAMED_KEYS = {"limits": "budget", "block": "batch"}
 _LONGEST_MESSAGE = 300  # characters; longer messages of the schema's validator are cut
 # Folders that cannot be the folder of results: `_IN_USE` in any working directory, `SOURCES` in the checkout.
 _IN_USE = (".git", ".snakemake", "data")
@@ -401,7 +401,7 @@ def _too_many_cells(config: Mapping) -> list[str]:
     n_cells = cells.number_of_cells(config)
     if n_cells <= _MAX_CELLS:
         return []
-    return [f"the grid has {n_cells:,} cells, more than {_MAX_CELLS:,}; use larger blocks of seeds, or fewer values"]
+    return [f"the grid has {n_cells:,} cells, more than {_MAX_CELLS:,}; use larger batches of seeds, or fewer values"]
 
 
 def set_mirror(config: Mapping) -> None:

@@ -17,25 +17,25 @@ def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}")
     return f"{base}/prepared/{dataset}.{suffix}"
 
 
-def block_path(kind: str, source: str = "clusterlets/k{k}") -> str:
-    """Path of one ``kind`` of file, such as ``labels``, for a block of seeds. ``source`` names the clusterlets or method."""
+def batch_path(kind: str, source: str = "clusterlets/k{k}") -> str:
+    """Path of one ``kind`` of file, such as ``labels``, for a batch of seeds. ``source`` names the clusterlets or method."""
     return f"{{base}}/{kind}/{{dataset}}/{source}/seeds{{seeds}}.npz"
 
 
 def fit_path(kind: str) -> str:
-    """The :func:`block_path` of a method that clusters instances. Each of its configurations has its own files."""
-    return block_path(kind, "{method}/k{k}{parameters}")
+    """The :func:`batch_path` of a method that clusters instances. Each of its configurations has its own files."""
+    return batch_path(kind, "{method}/k{k}{parameters}")
 
 
-def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
+def cell_batch_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
     """Path of the file of a ``kind`` that a cell is scored from. All matchers share their files."""
-    pattern = block_path(kind) if is_matcher else fit_path(kind)
+    pattern = batch_path(kind) if is_matcher else fit_path(kind)
     parameters = cell.configuration.removeprefix(f"k{cell.k}")
     return pattern.format(
         base=base, dataset=cell.dataset, method=cell.method, k=cell.k, parameters=parameters, seeds=cell.seeds
     )
 
 
-def block_log(step: str) -> str:
+def batch_log(step: str) -> str:
     """Path of the log of a step that all matchers share."""
     return f"{{base}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"

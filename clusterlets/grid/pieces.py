@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
-from clusterlets.grid.artifacts import Prepared, SeedBlock, compact
+from clusterlets.grid.artifacts import Prepared, SeedBatch, compact
 from clusterlets.grid.samples import Sample
 from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
@@ -38,11 +38,11 @@ def save_pieces(
     prepared : Prepared
         The dataset.
     clusterings : mapping
-        For each key of a :class:`SeedBlock`, labels (n,) or memberships (n, C) of type bool.
+        For each key of a :class:`SeedBatch`, labels (n,) or memberships (n, C) of type bool.
     pieces, labels : str
         The paths to write.
     failures : mapping
-        As in :class:`SeedBlock`.
+        As in :class:`SeedBatch`.
     sample : Sample, optional
         If given, sums of distances and the scores that need instances are written too. Clusterlets are saved without a sample,
         because later steps compute these.
@@ -54,8 +54,8 @@ def save_pieces(
             values[key] |= {"membership": splits[key][1], "sums": sums}
         for key, scores in _instance_scores(prepared, splits, values, sample.rows).items():
             values[key]["of_instances"] = np.array([scores[score.name] for score in instances.SCORES])
-    SeedBlock(values, failures=failures).save(pieces)
-    SeedBlock(
+    SeedBatch(values, failures=failures).save(pieces)
+    SeedBatch(
         {key: {"labels": compact(pieces_of_rows)} for key, (pieces_of_rows, _) in splits.items()}, failures=failures
     ).save(labels)
 
@@ -112,10 +112,10 @@ def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sampled_ro
     return silhouettes
 
 
-def save_failed_block(status: str, note: str, pieces: str, labels: str) -> None:
-    """Write both files with the reason why the whole block of seeds has no result."""
+def save_failed_batch(status: str, note: str, pieces: str, labels: str) -> None:
+    """Write both files with the reason why the whole batch of seeds has no result."""
     for path in (pieces, labels):
-        SeedBlock({}, status, note).save(path)
+        SeedBatch({}, status, note).save(path)
 
 
 def _split_into_pieces(clustering: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

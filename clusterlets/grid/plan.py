@@ -124,7 +124,7 @@ class Plan:
         if cell.method in self.matchers:
             kinds += ["labels", "distances", *self._partitions(cell.method)]
             inputs["data"] = paths.prepared_path("npz", base, cell.dataset)
-        return inputs | {kind: self._block_path(kind, cell, base) for kind in kinds}
+        return inputs | {kind: self._batch_path(kind, cell, base) for kind in kinds}
 
     def run_files(self, wildcards: Any) -> list[str]:
         """The files of all cells of the grid or of a variant. A variant shares the cells that its change does not affect."""
@@ -147,14 +147,14 @@ class Plan:
         files = {paths.prepared_path("npz", self.results, dataset) for dataset in self.config["datasets"]}
         for cell in self._cells.values():
             kinds = ["pieces", "labels", *self._partitions(cell.method)]
-            files.update(self._block_path(kind, cell, self.results) for kind in kinds)
+            files.update(self._batch_path(kind, cell, self.results) for kind in kinds)
         return sorted(files)
 
     def _partitions(self, method: str) -> list[str]:
         return ["partitions"] if self.methods[method].needs_partitions() else []
 
-    def _block_path(self, kind: str, cell: Cell, base: str) -> str:
-        return paths.cell_block_path(kind, cell, cell.method in self.matchers, base)
+    def _batch_path(self, kind: str, cell: Cell, base: str) -> str:
+        return paths.cell_batch_path(kind, cell, cell.method in self.matchers, base)
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 

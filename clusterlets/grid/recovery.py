@@ -16,11 +16,11 @@ import numpy as np
 
 from clusterlets.datasets.numerals import parse_number
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.artifacts import OK, SeedBlock
-from clusterlets.grid.cells import Cell, Value, cells, parse_parameters, seed_blocks, seeds_of
+from clusterlets.grid.artifacts import OK, SeedBatch
+from clusterlets.grid.cells import Cell, Value, cells, parse_parameters, seed_batches, seeds_of
 from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Budget
-from clusterlets.grid.paths import cell_block_path
+from clusterlets.grid.paths import cell_batch_path
 from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.methods import Matcher
 from clusterlets.metrics.composition import deviation_per_cluster
@@ -105,7 +105,7 @@ class IntermediateFiles:
 
     def cell_file(self, run: Run) -> str:
         """The file of the run's cell."""
-        return f"{self._results}/{run.cell(self._block(run)).path}"
+        return f"{self._results}/{run.cell(self._batch(run)).path}"
 
     def remedy(self, path: str | os.PathLike, run: Run) -> str:
         """A sentence that says how to make a file of the run."""
@@ -129,7 +129,7 @@ class IntermediateFiles:
         if not self._is_matcher(run):
             return Clusters(arrays["membership"], counts, labels)
         entry = self._config["grids"][run.method]
-        partitions = SeedBlock.load(self._path("partitions", run)) if entry["needs_partitions"] else None
+        partitions = SeedBatch.load(self._path("partitions", run)) if entry["needs_partitions"] else None
         settings = {name: self._config[key] for name, key in entry["settings"].items()}
         ((_, matching),) = match(  # one seed, so one pair of seed and fit
             method=cast(type[Matcher], load_method({"name": run.method, **entry})),
@@ -139,7 +139,7 @@ class IntermediateFiles:
             seeds=[run.seed],
             base_seed=self._config["base_seed"],
             budget=Budget(),  # none
-            pieces=SeedBlock.load(self._path("pieces", run)),
+            pieces=SeedBatch.load(self._path("pieces", run)),
             partitions=partitions,
         )
         if matching.status != OK:
@@ -149,30 +149,30 @@ class IntermediateFiles:
     def _is_matcher(self, run: Run) -> bool:
         return self._config["grids"][run.method]["is_matcher"]
 
-    def _block(self, run: Run) -> str:
+    def _batch(self, run: Run) -> str:
         seeds = self._config["seeds"]
-        for block in seed_blocks(**seeds):
-            if run.seed in seeds_of(block):
-                return block
+        for batch in seed_batches(**seeds):
+            if run.seed in seeds_of(batch):
+                return batch
         raise ClusterletsError(f"--seed {run.seed} is not among the configured seeds, 0 to {seeds['count'] - 1}.")
 
     def _path(self, kind: str, run: Run) -> str:
-        cell = run.cell(self._block(run))
-        path = cell_block_path(kind, cell, self._is_matcher(run), self._results)
+        cell = run.cell(self._batch(run))
+        path = cell_batch_path(kind, cell, self._is_matcher(run), self._results)
         if not Path(path).is_file():
             raise ClusterletsError(f"{path} does not exist. {self.remedy(path, run)}")
         return path
 
     def _arrays(self, kind: str, run: Run) -> dict[str, np.ndarray]:
         """The arrays of the run's seed in its file of this kind."""
-        block = SeedBlock.load(self._path(kind, run))
-        status, _ = block.status_of(run.seed)
+        batch = SeedBatch.load(self._path(kind, run))
+        status, _ = batch.status_of(run.seed)
         if status != OK:
             raise ClusterletsError(f"This run has no clusters: its status is {status}, see {self.cell_file(run)}.")
         # All matchers share the clusterlets, so their keys have no name.
         key = str(run.seed) if self._is_matcher(run) else f"{run.name_in_results}/{run.seed}"
-        if key not in block.values:
+        if key not in batch.values:
             path = self._path(kind, run)
             problem = f"{path} holds no run of {run.name_in_results} with seed {run.seed}"
             raise ClusterletsError(f"{problem}. Remove it. {self.remedy(path, run)}")
-        return block.values[key]
+        return batch.values[key]

@@ -9,7 +9,7 @@ import numpy as np
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prepared, SeedBlock
+from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prepared, SeedBatch
 from clusterlets.grid.cells import random_stream
 from clusterlets.grid.fitting import Budget, Fit, fits
 from clusterlets.grid.runs_table import parameter_columns
@@ -71,7 +71,7 @@ def score_all(
 
 
 def cluster_outcomes(
-    method: type[Method], k: int, seeds: Iterable[int], pieces: SeedBlock, groups: Mapping[str, int]
+    method: type[Method], k: int, seeds: Iterable[int], pieces: SeedBatch, groups: Mapping[str, int]
 ) -> Iterator[Outcome]:
     """The outcomes of a method that clusters instances, ordered by output and seed.
 
@@ -94,9 +94,9 @@ def matching_outcomes(
     method: type[Matcher],
     k: int,
     matchings: Iterable[tuple[int, Fit]],
-    pieces: SeedBlock,
-    distances: SeedBlock,
-    labels: SeedBlock,
+    pieces: SeedBatch,
+    distances: SeedBatch,
+    labels: SeedBatch,
     table: Prepared,
     groups: Mapping[str, int],
 ) -> Iterator[Outcome]:
@@ -131,8 +131,8 @@ def match(
     seeds: Iterable[int],
     base_seed: int,
     budget: Budget,
-    pieces: SeedBlock,
-    partitions: SeedBlock | None,
+    pieces: SeedBatch,
+    partitions: SeedBatch | None,
 ) -> Iterator[tuple[int, Fit]]:
     """Run a matcher on the clusterlets of every seed. Yields each seed with a fit, whose result is the membership (C, N).
 

@@ -81,7 +81,7 @@ class Accounts:
 def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] = ()) -> Accounts:
     """Read the accounts of the configured grid's jobs from folders of logs.
 
-    The jobs may have run in earlier runs of the workflow. Logs of other datasets, configurations and blocks of seeds are left
+    The jobs may have run in earlier runs of the workflow. Logs of other datasets, configurations and batches of seeds are left
     out. So are logs without an account, whose jobs did not end. Fits are read from the first folder only, which has the logs of
     the grid itself. The rules in ``ignored_rules`` have not ended when the accounts are read, so any logs of these rules are
     left from an earlier run.

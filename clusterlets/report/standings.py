@@ -10,7 +10,7 @@ import pandas as pd
 
 from clusterlets.analysis import leaderboard, selection
 from clusterlets.analysis.leaderboard import BLOCK, CLUSTERLETS, CONTROL, KEEPS, METHOD, MISSES, NO_RESULT, NOT_CHOSEN
-from clusterlets.grid.cells import Cell, parse_parameters, seed_blocks
+from clusterlets.grid.cells import Cell, parse_parameters, seed_batches
 from clusterlets.metrics.table import score
 from clusterlets.report import SHOWN_LIMIT
 from clusterlets.text import counted, markdown_table
@@ -241,7 +241,7 @@ def quoted_paths(row: Mapping, settings: Mapping) -> str:
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
     k = int(parameters.pop("clusterlets", row["k"]))  # the k of a matcher is its number of clusterlets per group
-    all_seeds = seed_blocks(**settings["seeds"])
+    all_seeds = seed_batches(**settings["seeds"])
     cells = [Cell(row["dataset"], method_ids[row["method"]], k, parameters, seeds) for seeds in all_seeds]
     return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)
 

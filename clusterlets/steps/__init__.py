@@ -10,7 +10,7 @@ results: folder of the results
 dataset: name of the dataset, also part of the seeds of the random streams
 method: the method's entry in the configuration, as JSON
 k: requested number of clusters; of clusterlets, the number in each group
-seeds: block of seeds, as in 0-9
+seeds: batch of seeds, as in 0-9
 base_seed: first part of the seeds of the random streams
 exceeded_budget: the budget to rerun the cell with, or empty if none of its fits ever exceeded one
 """

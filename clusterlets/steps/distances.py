@@ -3,7 +3,7 @@
 import numpy as np
 
 from clusterlets.algorithms import geometry
-from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.grid.artifacts import Prepared, SeedBatch
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.samples import Sample
 from clusterlets.steps import Input, Output
@@ -16,10 +16,10 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     output: matrices of summed distances for each seed (.npz); for a large table, estimates
     """
     X = Prepared.load(data).X
-    block = SeedBlock.load(labels)
-    labellings = {key: arrays["labels"].astype(np.int64) for key, arrays in block.values.items()}
+    batch = SeedBatch.load(labels)
+    labellings = {key: arrays["labels"].astype(np.int64) for key, arrays in batch.values.items()}
     if not labellings:
-        SeedBlock({}, block.status).save(output)
+        SeedBatch({}, batch.status).save(output)
         return
     n_clusterlets = [int(labelling.max()) + 1 for labelling in labellings.values()]
     stacked = np.stack(list(labellings.values()))
@@ -34,4 +34,4 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
         key: {"sums": sums_of_seed[..., :n, :n], "sample": sample.rows, "row_sums": row_sums_of_seed[:n]}
         for key, n, sums_of_seed, row_sums_of_seed in zip(labellings, n_clusterlets, sums, row_sums, strict=True)
     }
-    SeedBlock(arrays_by_seed, block.status).save(output)
+    SeedBatch(arrays_by_seed, batch.status).save(output)

@@ -1,4 +1,4 @@
-"""The step that extracts the clusterlets, by k-means on each group, for every seed of a block."""
+"""The step that extracts the clusterlets, by k-means on each group, for every seed of a batch."""
 
 from typing import cast
 
@@ -7,7 +7,7 @@ import numpy as np
 from clusterlets.algorithms.extraction import extract_clusterlets as extract
 from clusterlets.grid.artifacts import INFEASIBLE, Prepared
 from clusterlets.grid.cells import EXTRACTION, random_stream, seeds_of
-from clusterlets.grid.pieces import save_failed_block, save_pieces
+from clusterlets.grid.pieces import save_failed_batch, save_pieces
 from clusterlets.steps import Input, Output
 
 
@@ -19,7 +19,7 @@ def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed
     """
     prepared = Prepared.load(data)
     if k > len(prepared.X):
-        save_failed_block(INFEASIBLE, "", pieces, labels)
+        save_failed_batch(INFEASIBLE, "", pieces, labels)
         return
     labels_by_seed: dict[str, np.ndarray] = {}
     for seed in seeds_of(seeds):

@@ -1,4 +1,4 @@
-"""The step that fits a method that clusters instances, for every seed of a block."""
+"""The step that fits a method that clusters instances, for every seed of a batch."""
 
 import json
 from contextlib import suppress
@@ -14,7 +14,7 @@ from clusterlets.grid.artifacts import BUDGET_EXCEEDED, INFEASIBLE, OK, UNSUPPOR
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Budget, fits
-from clusterlets.grid.pieces import save_failed_block, save_pieces
+from clusterlets.grid.pieces import save_failed_batch, save_pieces
 from clusterlets.grid.samples import Sample
 from clusterlets.methods.fits import objective_of
 from clusterlets.methods.users_file import is_from_file
@@ -48,7 +48,7 @@ def fit_method(
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
     unsupported = method_class().unsupported(n_rows, len(prepared.group_names))
     if k > n_rows or unsupported:
-        save_failed_block(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
+        save_failed_batch(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
     fit_budget = Budget(**json.loads(budget))
@@ -73,11 +73,11 @@ def fit_method(
 
     all_clusterings: dict[str, np.ndarray] = {}
     statuses: dict[str, tuple[str, str]] = {}
-    block_seeds = seeds_of(seeds)
-    fitted_seeds = block_seeds if method_class.is_random else block_seeds[:1]
+    batch_seeds = seeds_of(seeds)
+    fitted_seeds = batch_seeds if method_class.is_random else batch_seeds[:1]
     outcomes = list(fits(fit, fitted_seeds, fit_budget, stateless=not is_from_file(method_class)))
     if not method_class.is_random:  # one fit serves all seeds
-        outcomes = [(seed, outcomes[0][1]) for seed in block_seeds]
+        outcomes = [(seed, outcomes[0][1]) for seed in batch_seeds]
     for seed, outcome in outcomes:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:

@@ -6,7 +6,7 @@ import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.centroid import sample_partitions as sample
-from clusterlets.grid.artifacts import SeedBlock
+from clusterlets.grid.artifacts import SeedBatch
 from clusterlets.grid.cells import PARTITIONS, random_stream, seeds_of
 from clusterlets.steps import Input, Output
 
@@ -20,10 +20,10 @@ def sample_partitions(
     sample_size: random partitions drawn for each seed
     output: the front of each seed (.npz)
     """
-    block = SeedBlock.load(pieces)
+    batch = SeedBatch.load(pieces)
     fronts = {}
-    for seed in seeds_of(seeds) if block.values else ():  # without values, the extraction failed for all seeds
+    for seed in seeds_of(seeds) if batch.values else ():  # without values, the extraction failed for all seeds
         stream = random_stream(base_seed, dataset, k, seed, PARTITIONS)
-        front = sample(Clusterlets.from_pieces(**block.values[str(seed)]), sample_size, stream)
+        front = sample(Clusterlets.from_pieces(**batch.values[str(seed)]), sample_size, stream)
         fronts[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}
-    SeedBlock(fronts, block.status).save(output)
+    SeedBatch(fronts, batch.status).save(output)

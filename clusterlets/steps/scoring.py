@@ -5,7 +5,7 @@ from typing import cast
 
 from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import budget_records
-from clusterlets.grid.artifacts import BUDGET_EXCEEDED, NEVER_FITTED, Prepared, SeedBlock
+from clusterlets.grid.artifacts import BUDGET_EXCEEDED, NEVER_FITTED, Prepared, SeedBatch
 from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Budget
@@ -50,22 +50,22 @@ def score_method(
     distances: for a matcher, summed distances of the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
     """
-    method_class, cell_parameters, block = load_method(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
-    measurements, block_seeds = load_json(geometry), seeds_of(seeds)
+    method_class, cell_parameters, batch = load_method(json.loads(method)), json.loads(parameters), SeedBatch.load(pieces)
+    measurements, batch_seeds = load_json(geometry), seeds_of(seeds)
     if method_class.is_matcher:
         matcher = cast(type[Matcher], method_class)
         all_parameters, fit_budget = cell_parameters | json.loads(settings), Budget(**json.loads(budget))
-        fronts = SeedBlock.load(partitions) if partitions else None
-        matchings = list(match(matcher, dataset, k, all_parameters, block_seeds, base_seed, fit_budget, block, fronts))
+        fronts = SeedBatch.load(partitions) if partitions else None
+        matchings = list(match(matcher, dataset, k, all_parameters, batch_seeds, base_seed, fit_budget, batch, fronts))
         has_exceeded = any(matching.status in BUDGET_EXCEEDED for _, matching in matchings)
         budget_records.record(output, has_exceeded, budget, exceeded_budget)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
                 accounts.log_fit(dataset, method_class.name, k, format_parameters(cell_parameters), seed, matching)
-        inputs = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
-        outcomes = matching_outcomes(matcher, k, matchings, block, *inputs, measurements["groups"])
+        inputs = SeedBatch.load(distances), SeedBatch.load(labels), Prepared.load(data)
+        outcomes = matching_outcomes(matcher, k, matchings, batch, *inputs, measurements["groups"])
     else:
-        outcomes = cluster_outcomes(method_class, k, block_seeds, block, measurements["groups"])
+        outcomes = cluster_outcomes(method_class, k, batch_seeds, batch, measurements["groups"])
     columns = columns_of_names(list(measurements["groups"]))
     diameter = measurements["diameter"]
     write_cell(output, score_all(method_class, dataset, k, cell_parameters, outcomes, diameter, deviation, columns))

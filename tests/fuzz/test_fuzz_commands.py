@@ -160,7 +160,7 @@ SETTINGS = {
     "hops": [2],
     "omega": [0.25],
     "methods": ["C", "D", "FRAC", "k-means", "random"],
-    "seeds": {"count": 2, "block": 2},
+    "seeds": {"count": 2, "batch": 2},
     "sample_size": 300,
     "budget": {"seconds": 60, "memory_mb": None},
 }

@@ -166,7 +166,7 @@ def test_any_yaml_is_read_or_refused(fuzz):
 # Small enough to plan quickly: the paper's grid has thousands of jobs.
 SMALL_GRID = {
     "datasets": NAMING_KEYS["datasets"],
-    "seeds": st.fixed_dictionaries({"count": st.integers(1, 3), "block": st.integers(1, 10**6)}),
+    "seeds": st.fixed_dictionaries({"count": st.integers(1, 3), "batch": st.integers(1, 10**6)}),
     "k": st.lists(st.integers(2, 10**6), min_size=1, max_size=2, unique=True),
     "hops": st.lists(st.integers(1, 10**6), min_size=1, max_size=2, unique=True),
     "omega": VALUES["omega"],

@@ -25,7 +25,7 @@ GRID = {
     "hops": [4],
     "omega": [0.5],
     "sample_size": 2000,
-    "seeds": {"count": 2, "block": 2},
+    "seeds": {"count": 2, "batch": 2},
 }
 # A smaller grid for the SLURM plugin, because it starts Snakemake in every job, which takes about 2 s.
 SMALL_GRID = GRID | {"datasets": ["iris", "wine"], "k": [5], "methods": ["C", "G-B", "FRAC", "k-means", "random"]}

@@ -130,7 +130,7 @@ from pathlib import Path
 import numpy as np
 from synthetic_runs import synthetic_runs
 from clusterlets import fairness_report
-from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.grid.artifacts import Prepared, SeedBatch
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.pieces import save_pieces
 from clusterlets.grid.runs_table import write_runs
@@ -143,7 +143,7 @@ from clusterlets.steps.figures import plot
 
 X, groups, labels = np.arange(12.0)[:, None], np.arange(12) % 2, np.arange(12) // 4
 save_pieces(Prepared(X, groups, ["a", "b"]), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
-outcomes = cluster_outcomes(get("k-means"), 3, [0], SeedBlock.load("pieces.npz"), {"a": 6, "b": 6})
+outcomes = cluster_outcomes(get("k-means"), 3, [0], SeedBatch.load("pieces.npz"), {"a": 6, "b": 6})
 write_runs("runs.csv", score_all(get("k-means"), "x", 3, {}, outcomes, 11.0, "absolute"))
 with open("runs.csv", newline="") as file:
     (run,) = csv.DictReader(file)

@@ -25,7 +25,7 @@ TINY = {
     "omega": [0.5],
     "methods": ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"],
     "sample_size": 300,
-    "seeds": {"count": 2, "block": 2},
+    "seeds": {"count": 2, "batch": 2},
 }
 
 

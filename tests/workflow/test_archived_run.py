@@ -36,7 +36,7 @@ int main(void) {
 CONFIGURATION = {
     "results": "results/own",
     "datasets": [{"name": "people", "path": "own/people.csv", "sensitive": "city"}],
-    **{"k": [2], "hops": [1], "omega": [0.5], "sample_size": 300, "seeds": {"count": 2, "block": 2}},
+    **{"k": [2], "hops": [1], "omega": [0.5], "sample_size": 300, "seeds": {"count": 2, "batch": 2}},
     "methods": [
         "k-means",
         {"path": "own/dealt.py"},

@@ -33,7 +33,7 @@ def third_values(grid):
 def finished_field(workflow_in, tmp_path_factory):
     """A finished run of all methods of the field, with the third value of their parameters."""
     entries = [{"name": name, "parameters": third_values(grid)} for name, grid in FIELD["grids"].items()]
-    small_grid = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
+    small_grid = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "batch": 2}}
     small_grid |= {"starts": 2, "ladders": True}
     workflow = workflow_in(tmp_path_factory.mktemp("field"))
     run = workflow.run(config={**small_grid, "methods": entries, "budget": {"seconds": 60, "memory_mb": 4000}})

@@ -16,7 +16,7 @@ METHOD_FILE = "shuffled.py"
 USUAL_METHODS = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 GRID = {
     "datasets": ["iris"],
-    "seeds": {"count": 2, "block": 2},
+    "seeds": {"count": 2, "batch": 2},
     "k": [2, 3],
     "sample_size": 2000,
     "budget": {"seconds": 2, "memory_mb": 500},

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-# Jobs of the tiny grid, by rule. It has four blocks: two datasets, two k and one block of seeds. Three of its eight methods
-# are fitted, and all are scored.
+# Jobs of the tiny grid, by rule. It has two datasets, two k and one batch of seeds. Three of its eight methods are fitted, and
+# all are scored.
 SHARED_RULES = ("extract_clusterlets", "sample_partitions", "sum_distances")
-BLOCK_JOBS = {**dict.fromkeys(SHARED_RULES, 4), "measure_plain_cost": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
+BATCH_JOBS = {**dict.fromkeys(SHARED_RULES, 4), "measure_plain_cost": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
 USUAL_METHODS = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 TABLE_JOBS = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCH_JOBS = {"fetch_dataset": 2}
@@ -78,7 +78,7 @@ def summary_jobs(original, tmp_path_factory):
     """Number of jobs by rule, for the rules that sum up the grid. It is the same for every grid."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
     all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
-    early_jobs = BLOCK_JOBS | TABLE_JOBS | FETCH_JOBS
+    early_jobs = BATCH_JOBS | TABLE_JOBS | FETCH_JOBS
     assert {rule: all_rules.get(rule) for rule in early_jobs} == early_jobs
     return {rule: count for rule, count in all_rules.items() if rule not in early_jobs}
 
@@ -97,12 +97,12 @@ def checkout(original):
 LARGER = {
     "datasets": ["iris", "breast_cancer", "wine"],
     "k": [2, 3, 4],
-    "seeds": {"count": 4, "block": 2},
+    "seeds": {"count": 4, "batch": 2},
     "omega": [0.5, 0.25],
     "hops": [2, 3],
     "methods": [*USUAL_METHODS, "FRAC-OE"],
 }
-N_NEW_BLOCKS = 3 * 3 * 2 - 4  # three datasets, three k and two blocks of seeds, without the blocks of the tiny grid
+N_NEW_BATCHES = 3 * 3 * 2 - 4  # three datasets, three k and two batches, without those of the tiny grid
 # For each change: the new settings, and the jobs that run besides the summaries.
 CHANGES = {
     "a larger grid": (
@@ -110,8 +110,8 @@ CHANGES = {
         {
             **{"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
             "measure_plain_cost": 3 * 3 - 4,
-            **dict.fromkeys(SHARED_RULES, N_NEW_BLOCKS),
-            "fit_method": 3 * N_NEW_BLOCKS + 18,  # FRAC-OE is new in all 18 blocks
+            **dict.fromkeys(SHARED_RULES, N_NEW_BATCHES),
+            "fit_method": 3 * N_NEW_BATCHES + 18,  # FRAC-OE is new in all 18 batches
             # Four matchers with two hops, C with two omegas, and four methods, without the cells of the tiny grid.
             "score_method": (4 * 2 + 2 + 4) * 18 - 8 * 4,
         },
@@ -164,7 +164,7 @@ def test_changes_that_cannot_affect_results_run_nothing(checkout):
 
 
 DATA_JOBS = {"fetch_dataset": 2, "prepare_dataset": 2}
-EARLY_JOBS = {**DATA_JOBS, "measure_geometry": 2, "list_data": 1, **BLOCK_JOBS}  # all but the summaries
+EARLY_JOBS = {**DATA_JOBS, "measure_geometry": 2, "list_data": 1, **BATCH_JOBS}  # all but the summaries
 # For each file or library, the jobs of data and cells whose code it is part of. Other jobs then run because they read results.
 DEPENDENT_JOBS = {
     "algorithms/matching/pinball.py": {"score_method": 16},
@@ -216,7 +216,7 @@ def test_changed_code_and_an_edited_raw_file_rerun_the_jobs_that_depend_on_them(
     raw.write_bytes(content + b"1\n")
     plan = checkout.planned()
     raw.write_bytes(content)
-    iris_jobs = {rule: jobs // 2 for rule, jobs in (BLOCK_JOBS | TABLE_JOBS).items()} | {"list_data": 1}
+    iris_jobs = {rule: jobs // 2 for rule, jobs in (BATCH_JOBS | TABLE_JOBS).items()} | {"list_data": 1}
     # All jobs of iris run. For the other dataset, FRAC is fitted and scored, and D, which has no fit, is scored.
     assert plan == iris_jobs | {"fit_method": 6 + 2, "score_method": 16 + 4} | summary_jobs
 

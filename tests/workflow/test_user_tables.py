@@ -105,7 +105,7 @@ def test_names_with_special_characters_reach_the_report_and_the_manifest(workflo
         table.writerow(["age {n}", "pay $x$", "group {wildcards.k} $HOME"])
         table.writerows([row % 7, row % 11 + row / 100, names[row % 6]] for row in range(120))
     entry = {"name": "people", "id": "null", "path": "people.csv", "sensitive": "group {wildcards.k} $HOME"}
-    outcome = workflow.run(config={"datasets": [entry], "k": [2], "seeds": {"count": 1, "block": 1}})
+    outcome = workflow.run(config={"datasets": [entry], "k": [2], "seeds": {"count": 1, "batch": 1}})
     assert outcome.status == 0, outcome.output
     results = workflow.results()
     assert "manifest.json" in results and not (workflow.folder / "x").exists()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_reruns import jobs_in
 
-from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.grid.artifacts import Prepared, SeedBatch
 
 SMALL = {"datasets": ["iris"], "k": [3], "omega": [0, 0.5]}
 VARIANTS = {
@@ -17,7 +17,7 @@ VARIANTS = {
     "deviation_relative": {"deviation": "relative"},
     "scaling_standard": {"scaling": "standard"},
 }
-EXTENDED = {**SMALL, "seeds": {"count": 4, "block": 2}, "variants": VARIANTS}
+EXTENDED = {**SMALL, "seeds": {"count": 4, "batch": 2}, "variants": VARIANTS}
 # The methods and matchers whose results each variant changes.
 CHANGED_METHODS = {
     "pinball_cluster": {"D", "B"},
@@ -56,12 +56,12 @@ def test_only_jobs_for_new_seeds_and_changed_cells_run(extended):
     assert jobs_in(planned.output) == {
         # For the scaled table.
         **{"prepare_dataset": 1, "measure_geometry": 1, "measure_plain_cost": 1},
-        # For the block of new seeds, and for both blocks of the scaled table.
+        # For the batch of new seeds, and for both batches of the scaled table.
         "extract_clusterlets": 3,
         "sample_partitions": 3,
         "sum_distances": 3,
-        "fit_method": 3 * 3,  # three methods on the same three blocks
-        # Every configuration has a block of new seeds, and both blocks in each variant that changes it. Three variants change
+        "fit_method": 3 * 3,  # three methods on the same three batches
+        # Every configuration has a batch of new seeds, and both batches in each variant that changes it. Three variants change
         # a matcher, and two a method. There are four matchers with hops, C with two omegas, and three methods.
         "score_method": (4 + 2) * (1 + 3 * 2) + 3 * (1 + 2 * 2),
         "collect_runs": 6,  # of the grid and of five variants
@@ -99,7 +99,7 @@ def test_the_relative_deviation_is_relative_to_the_larger_share(extended):
     workflow, _ = extended
     top = workflow.folder / "results/tiny"
     groups = Prepared.load(str(top / "prepared/iris.npz")).groups
-    labels = SeedBlock.load(str(top / "labels/iris/FRAC/k3/seeds0-1.npz")).values["FRAC (nearest)/1"]["labels"]
+    labels = SeedBatch.load(str(top / "labels/iris/FRAC/k3/seeds0-1.npz")).values["FRAC (nearest)/1"]["labels"]
     overall = np.array([(groups == group).mean() for group in range(3)])
     deviations = []
     for cluster in np.unique(labels):

@@ -30,7 +30,7 @@ os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.configuration import check_configuration, check_spelling, check_config_options, set_mirror
 from clusterlets.grid.fingerprints import analysis_code, parameters, step_code
-from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, block_log, block_path, fit_path, prepared_path
+from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_paths, check_writable
 from clusterlets.methods import COMPILED

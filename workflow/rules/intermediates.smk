@@ -5,10 +5,10 @@ rule extract_clusterlets:
     input:
         data=prepared_path("npz"),
     output:
-        pieces=block_path("pieces"),
-        labels=block_path("labels"),
+        pieces=batch_path("pieces"),
+        labels=batch_path("labels"),
     log:
-        block_log("extract_clusterlets"),
+        batch_log("extract_clusterlets"),
     cache: CACHE
     conda:
         CLUSTER
@@ -25,11 +25,11 @@ rule extract_clusterlets:
 rule sum_distances:
     input:
         data=prepared_path("npz"),
-        labels=block_path("labels"),
+        labels=batch_path("labels"),
     output:
-        output=block_path("distances"),
+        output=batch_path("distances"),
     log:
-        block_log("sum_distances"),
+        batch_log("sum_distances"),
     cache: CACHE
     conda:
         CLUSTER
@@ -45,11 +45,11 @@ rule sum_distances:
 
 rule sample_partitions:
     input:
-        pieces=block_path("pieces"),
+        pieces=batch_path("pieces"),
     output:
-        output=block_path("partitions"),
+        output=batch_path("partitions"),
     log:
-        block_log("sample_partitions"),
+        batch_log("sample_partitions"),
     cache: CACHE
     conda:
         CLUSTER

@@ -27,7 +27,7 @@ SETTINGS = {
     },
     "datasets": ["iris"],
     "methods": ["D"],
-    "seeds": {"count": 2, "block": 2},
+    "seeds": {"count": 2, "batch": 2},
     "grids": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
 }
 CELLS = [f"runs/iris/D/k{k}_hops1/seeds0-1.csv" for k in SETTINGS["k"]]
@@ -36,7 +36,7 @@ PROVENANCE = {
     "machine": {"processor": "a processor"},
     "jobs": {"last_job_ended": "2026-11-21T13:09:07Z"},
     "settings": SETTINGS | {"results": "results"},
-    "configfiles": {"my.yaml": "k: [2, 5]  # few\n", "../all/of us.yaml": "seeds: {count: 2, block: 2}\n"},
+    "configfiles": {"my.yaml": "k: [2, 5]  # few\n", "../all/of us.yaml": "seeds: {count: 2, batch: 2}\n"},
     "config_options": ["exclude=nbfi", "mirror=/my/mirror", "results=results"],
 }
 USER_FILES = {"own/mine.py": "class Mine: pass\n", "own/program": "#!/bin/sh\n", "data/p.csv": "city,sex\n"}
@@ -111,7 +111,7 @@ def test_the_archive_holds_the_commit_the_users_files_at_their_paths_and_the_res
         archive.extractall()
     unpacked = Path("clusterlets-results")
     outside = f"outside{Path('../all/of us.yaml').resolve()}"
-    own_files = {**USER_FILES, "my.yaml": "k: [2, 5]  # few\n", outside: "seeds: {count: 2, block: 2}\n"}
+    own_files = {**USER_FILES, "my.yaml": "k: [2, 5]  # few\n", outside: "seeds: {count: 2, batch: 2}\n"}
     committed_files = {"Snakefile": "before", "requirements-uv.lock": "uv"}
     assert {path: (unpacked / path).read_text() for path in (*own_files, *committed_files)} == own_files | committed_files
     assert manifest.check(unpacked / "results").passed and (unpacked / "results/accounts/provenance.json").is_file()

@@ -20,7 +20,7 @@ from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.pinball import match_greedy_distance
 from clusterlets.analysis import clusterings
 from clusterlets.estimators import fairness_report
-from clusterlets.grid.artifacts import INFEASIBLE, Prepared, SeedBlock
+from clusterlets.grid.artifacts import INFEASIBLE, Prepared, SeedBatch
 from clusterlets.grid.cells import cells, format_parameters, random_stream
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.recovery import Clusters
@@ -34,14 +34,14 @@ SETTINGS = {
     "results": RESULTS,
     "datasets": ["iris"],
     "k": [3],
-    "seeds": {"count": 4, "block": 2},
+    "seeds": {"count": 4, "batch": 2},
     "sample_size": 300,
     "budget": {"seconds": 60, "memory_mb": None},
 }
 SCORES = "n_clusters deviation_mean deviation_max balance cohesion overlap smallest largest kmeans_cost".split()
 
 
-def path_of_block(kind, source):
+def path_of_batch(kind, source):
     return f"{RESULTS}/{kind}/iris/{source}/k3/seeds{SEEDS}.npz"
 
 
@@ -130,8 +130,8 @@ def test_a_greedy_matcher_draws_from_the_stream_of_the_seed(export):
     # The step and the command share code, so the test calls the matcher itself.
     for seed in (2, 3):
         _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
-        clusterlets = Clusterlets.from_pieces(**SeedBlock.load(path_of_block("pieces", "clusterlets")).values[str(seed)])
-        labels = SeedBlock.load(path_of_block("labels", "clusterlets")).values[str(seed)]["labels"]
+        clusterlets = Clusterlets.from_pieces(**SeedBatch.load(path_of_batch("pieces", "clusterlets")).values[str(seed)])
+        labels = SeedBatch.load(path_of_batch("labels", "clusterlets")).values[str(seed)]["labels"]
         membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, GreedyDistance.stream_number()))
         clusters = membership.argmax(axis=0)[labels]
         assert printed.split()[1:] == [f"{row},{cluster}" for row, cluster in enumerate(clusters)]
@@ -180,7 +180,7 @@ def test_errors_are_readable_and_write_nothing(export, tmp_path, message):
 @pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
 def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(export, tmp_path, kind):
     cell_path = path_of_cell("C", "k3_omega0.25")
-    path = Path(cell_path if kind == "cell" else path_of_block(kind, "clusterlets"))
+    path = Path(cell_path if kind == "cell" else path_of_batch(kind, "clusterlets"))
     intact = path.read_bytes()
     options = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "exported.csv"))
     remedy = f"This command makes it:\n  snakemake --cores 2 {path} --configfile settings.json"
@@ -200,7 +200,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
 def test_a_file_of_another_run_is_refused_and_kept(export, tmp_path, kind):
     path, other = Path(path_of_cell("C", "k3_omega0.25")), Path(path_of_cell("B", "k3_hops2"))
     if kind != "cell":
-        path, other = Path(path_of_block(kind, "clusterlets")), Path(path_of_block("labels", "FRAC"))
+        path, other = Path(path_of_batch(kind, "clusterlets")), Path(path_of_batch("labels", "FRAC"))
     intact = path.read_bytes()
     path.write_bytes(other.read_bytes())
     status, _, error = export(
@@ -222,7 +222,7 @@ def test_a_command_in_a_message_can_be_pasted_into_a_shell(export):
 
 def test_the_message_says_why_a_run_has_no_clusters(export):
     for kind in ("pieces", "labels"):
-        SeedBlock({}, INFEASIBLE).save(f"{RESULTS}/{kind}/iris/random/k200/seeds2-3.npz")
+        SeedBatch({}, INFEASIBLE).save(f"{RESULTS}/{kind}/iris/random/k200/seeds2-3.npz")
     status, _, error = export("--method", "random", "-k", "200", "--seed", "2")
     assert status == 1 and "infeasible" in error and "runs/iris/random/k200/seeds2-3.csv" in error
 
@@ -231,9 +231,9 @@ def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(expor
     # A cell of k-means with k = 4: seed 2 was stopped, and seed 3 has the clusters of k = 3.
     for kind in ("pieces", "labels"):
         path = f"{RESULTS}/{kind}/iris/k-means/k3/seeds2-3.npz"
-        block = SeedBlock.load(path)
+        block = SeedBatch.load(path)
         values = {"k-means/3": block.values["k-means/3"]}
-        SeedBlock(values, failures={"2": ("timeout", "because")}).save(f"{RESULTS}/{kind}/iris/k-means/k4/seeds2-3.npz")
+        SeedBatch(values, failures={"2": ("timeout", "because")}).save(f"{RESULTS}/{kind}/iris/k-means/k4/seeds2-3.npz")
     status_of_2, _, error = export("--method", "k-means", "-k", "4", "--seed", "2")
     assert status_of_2 == 1 and "This run has no clusters: its status is timeout, see " in error
     status_of_3, output, _ = export("--method", "k-means", "-k", "4", "--seed", "3")

@@ -20,7 +20,7 @@ GRID = {
     "datasets": ["iris"],
     "k": [2],
     "methods": ["D"],
-    "seeds": {"count": 4, "block": 2},
+    "seeds": {"count": 4, "batch": 2},
     "grids": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
 }
 CELL, SECOND_CELL = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
@@ -238,7 +238,7 @@ def test_a_hidden_file_is_ignored(results, capsys):
 
 
 def test_many_changed_files_are_all_listed_but_not_in_an_rm_command(results, capsys):
-    settings = GRID | {"seeds": {"count": 20, "block": 1}}
+    settings = GRID | {"seeds": {"count": 20, "batch": 1}}
     (names,) = manifest.cells_by_folder(settings).values()
     for name in names:
         save_text(results / name, "")

@@ -46,7 +46,7 @@ def test_the_field_has_ten_datasets_by_class_and_six_by_other_groups():
     assert by_class == set(read_configuration()["datasets"]) - {"nbfi"} and len(by_class) == 10
     by_other_groups = {"adult.sex", "adult.race", "adult.sex+race", "bank.marital", "compas.race", "heart_failure.sex"}
     assert set(config["datasets"]) - by_class == by_other_groups
-    assert config["k"] == [5, 10, 20] and config["seeds"] == {"count": 4, "block": 4}
+    assert config["k"] == [5, 10, 20] and config["seeds"] == {"count": 4, "batch": 4}
     assert {table["scaling"] for table in config["tables"].values()} == {"standard"}
 
 

@@ -233,7 +233,7 @@ def test_results_do_not_depend_on_the_modules_that_change_none(tmp_path):
         "k": [3],
         "omega": [0.5],
         "methods": ["C", "k-means"],
-        "seeds": {"count": 2, "block": 2},
+        "seeds": {"count": 2, "batch": 2},
         "sample_size": 50,
         "budget": {"seconds": 60, "memory_mb": None},
     }

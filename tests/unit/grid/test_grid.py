@@ -31,7 +31,7 @@ from clusterlets.grid.cells import (
     parse_unquoted,
     parse_value,
     random_stream,
-    seed_blocks,
+    seed_batches,
     seeds_of,
 )
 from clusterlets.grid.configuration import SOURCES, check_config_options, check_configuration, read_configuration
@@ -97,10 +97,10 @@ def test_the_other_configurations_run_only_the_papers_methods_and_the_controls(n
     assert methods_run == set(selection.WITH_MATCHERS)
 
 
-def test_a_variant_runs_every_block_that_contains_a_seed_of_the_paper():
-    config = {**EXTENDED, "seeds": {"count": 30, "block": 7}}
-    blocks = {path.rsplit("seeds", 1)[1] for path in variants.cell_paths(config, "greedy_last")}
-    assert blocks == {"0-6.csv", "7-13.csv"}  # the paper's seeds are 0 to 9
+def test_a_variant_runs_every_batch_that_contains_a_seed_of_the_paper():
+    config = {**EXTENDED, "seeds": {"count": 30, "batch": 7}}
+    batches = {path.rsplit("seeds", 1)[1] for path in variants.cell_paths(config, "greedy_last")}
+    assert batches == {"0-6.csv", "7-13.csv"}  # the paper's seeds are 0 to 9
 
 
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
@@ -123,11 +123,11 @@ def test_different_configurations_of_a_method_have_different_names(parameters, d
     assert (configuration(5, first) == configuration(5, second)) == (format_parameters(first) == format_parameters(second))
 
 
-def test_seeds_are_split_into_blocks_and_the_last_may_be_smaller():
-    assert seed_blocks(10, 10) == ["0-9"]
-    assert seed_blocks(30, 10) == ["0-9", "10-19", "20-29"]
-    assert seed_blocks(3, 1) == ["0-0", "1-1", "2-2"]
-    assert seed_blocks(5, 4) == ["0-3", "4-4"]
+def test_seeds_are_split_into_batches_and_the_last_may_be_smaller():
+    assert seed_batches(10, 10) == ["0-9"]
+    assert seed_batches(30, 10) == ["0-9", "10-19", "20-29"]
+    assert seed_batches(3, 1) == ["0-0", "1-1", "2-2"]
+    assert seed_batches(5, 4) == ["0-3", "4-4"]
     assert list(seeds_of("10-12")) == [10, 11, 12]
 
 
@@ -211,11 +211,11 @@ def test_a_name_excludes_all_tables_of_a_dataset_and_an_id_only_one(exclude, rem
 
 def test_whole_numbers_are_integers_however_yaml_writes_them():
     values = yaml.safe_load("{sample_size: 2.0e+4, k: [2.0, 5], hops: [1.0], omega: [0.0, 1.0, 0.5], base_seed: 3.0}")
-    values |= {"seeds": {"count": 4.0, "block": 2.0}, "budget": {"seconds": 60.0, "memory_mb": 1.0e3}}
+    values |= {"seeds": {"count": 4.0, "batch": 2.0}, "budget": {"seconds": 60.0, "memory_mb": 1.0e3}}
     values["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0.0], "max_iter": [7.0], "tol": [1.0]}}]
     checked = check(**values)
     integers = {"sample_size": 20000, "k": [2, 5], "hops": [1], "omega": [0, 1, 0.5], "base_seed": 3}
-    integers |= {"seeds": {"count": 4, "block": 2}, "budget": {"seconds": 60, "memory_mb": 1000}}
+    integers |= {"seeds": {"count": 4, "batch": 2}, "budget": {"seconds": 60, "memory_mb": 1000}}
     integers["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0], "max_iter": [7], "tol": [1]}}]
     assert json.dumps(checked) == json.dumps(check(**integers))
     names = {cell.configuration for cell in cells(checked)}
@@ -228,7 +228,7 @@ def test_a_tau_of_one_kth_is_accepted_for_every_k():
         assert check(k=[k], methods=[entry])["grids"]["FRAC"]["parameters"] == {"tau": [1 / k, "balanced"]}
 
 
-NUMERIC_KEYS = "base_seed sample_size k.0 hops.0 omega.0 seeds.count seeds.block".split()
+NUMERIC_KEYS = "base_seed sample_size k.0 hops.0 omega.0 seeds.count seeds.batch".split()
 NUMERIC_KEYS += [f"budget.{name}" for name in PAPER["budget"]]
 BAD_NUMBERS = [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]"]
 FRACTIONAL_KEYS = {"budget.seconds", "budget.memory_mb"}  # may have any number above 0
@@ -277,9 +277,9 @@ def test_invalid_yaml_is_refused_in_one_line(tmp_path, text):
 
 def test_a_grid_that_is_too_large_to_plan_is_refused():
     assert number_of_cells(PAPER_GRID) == len(list(cells(PAPER_GRID)))
-    # 5 k, 45,000 blocks of seeds, 4 configurations of C and 1 of random
-    too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "block": 1}}
-    with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; use larger blocks"):
+    # 5 k, 45,000 batches of seeds, 4 configurations of C and 1 of random
+    too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "batch": 1}}
+    with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; use larger batches"):
         check(datasets=["iris"], k=[2, 3, 4, 5, 6], **too_large)
 
 
@@ -325,6 +325,10 @@ def test_the_path_of_the_results_is_normalised(results):
 FAULTS = {
     "unknown key": ({"hopps": [1]}, "hopps: unknown key (did you mean 'hops'?)"),
     "the former name of a key": ({"limits": PAPER["budget"]}, "limits: unknown key (it is called 'budget' now)"),
+    "the former name of a size": (
+        {"seeds": {"count": 2, "block": 2}},
+        "seeds.block: unknown key (it is called 'batch' now)",
+    ),
     "unknown key inside": ({"budget": {**PAPER["budget"], "secs": 1}}, "budget.secs: unknown key (did you mean 'seconds'?)"),
     "unknown method": ({"methods": ["C", "GB"]}, "There is no method 'GB' (did you mean 'G-B'?)"),
     "unknown name to exclude": ({"exclude": "nbfl"}, "exclude: there is no 'nbfl' (did you mean 'nbfi'?)"),

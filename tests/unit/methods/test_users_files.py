@@ -11,7 +11,7 @@ from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.errors import ClusterletsError, MethodError
 from clusterlets.estimators import MethodClustering
-from clusterlets.grid.artifacts import SeedBlock
+from clusterlets.grid.artifacts import SeedBatch
 from clusterlets.grid.fitting import Budget, fits
 from clusterlets.grid.scoring import match
 from clusterlets.methods.users_file import is_from_file
@@ -186,18 +186,18 @@ class Mine(Method):
 """
 
 
-def clusterings_by_seed(method, blocks):
-    """The clusterings of every seed, by output, if the seeds are fitted in these blocks."""
+def clusterings_by_seed(method, batches):
+    """The clusterings of every seed, by output, if the seeds are fitted in these batches."""
 
     def fit(seed):
         return methods.fit(method, X, GROUPS, 4, np.random.default_rng(seed), {})[1]
 
-    outcomes = (fits(fit, block, Budget(), stateless=not is_from_file(method)) for block in blocks)
-    return {seed: outcome.result for block in outcomes for seed, outcome in block}
+    outcomes = (fits(fit, batch, Budget(), stateless=not is_from_file(method)) for batch in batches)
+    return {seed: outcome.result for batch in outcomes for seed, outcome in batch}
 
 
 @pytest.mark.parametrize("name", [*methods.names(), "mine.py"])
-def test_a_block_of_seeds_gives_the_clusterings_of_separate_seeds(write_method, name):
+def test_a_batch_of_seeds_gives_the_clusterings_of_separate_seeds(write_method, name):
     method = methods.from_file(write_method(source=METHOD_THAT_COUNTS_CALLS)) if name == "mine.py" else methods.get(name)
     seeds = range(4)
     # Load the machine code before the forks. The table differs, because a method may cache what it computed for the last table.
@@ -253,7 +253,7 @@ def test_a_matcher_that_ignores_its_stream_repeats_in_the_workflow_and_differs_b
     matcher = methods.from_file(write_method(draw, "Matcher", METHOD_WITHOUT_STREAM))
     clusterlets = extract_clusterlets(X, GROUPS, 10, np.random.default_rng(0))
     names = ("counts", "centroids", "inertia")
-    pieces = SeedBlock({str(seed): {name: getattr(clusterlets, name) for name in names} for seed in range(3)})
+    pieces = SeedBatch({str(seed): {name: getattr(clusterlets, name) for name in names} for seed in range(3)})
     runs = [
         {seed: matching.result for seed, matching in match(matcher, "a", 10, {}, seeds, 0, Budget(), pieces, None)}
         for seeds in ([0, 1, 2], [2, 1])

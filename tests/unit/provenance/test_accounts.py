@@ -26,7 +26,7 @@ CONFIG = {
         "D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}},
         "FRAC": {"is_matcher": False, "needs_partitions": False, "parameters": {}},
     },
-    "seeds": {"count": 4, "block": 2},
+    "seeds": {"count": 4, "batch": 2},
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import kmeans
-from clusterlets.grid.artifacts import SeedBlock
+from clusterlets.grid.artifacts import SeedBatch
 from clusterlets.grid.cells import random_stream
 from clusterlets.methods.fits import objective_of
 from clusterlets.steps.fitting import fit_method
@@ -44,15 +44,15 @@ def run_step(folder, X, entry, k, seeds, n_starts=1):
         labels=labels,
         starts=n_starts,
     )
-    return SeedBlock.load(pieces), SeedBlock.load(labels)
+    return SeedBatch.load(pieces), SeedBatch.load(labels)
 
 
 @pytest.mark.parametrize("is_random", [True, False])
 def test_a_fit_that_changes_its_table_fails(tmp_path, is_random):
     (tmp_path / "halves.py").write_text(HALVES_SOURCE.format(is_random=is_random))
-    for block in run_step(tmp_path, np.arange(8.0)[:, None], {"path": str(tmp_path / "halves.py")}, 2, "0-2"):
-        assert not block.values and set(block.failures) == {"0", "1", "2"}
-        assert all(status == "failed" and "read-only" in note for status, note in block.failures.values())
+    for batch in run_step(tmp_path, np.arange(8.0)[:, None], {"path": str(tmp_path / "halves.py")}, 2, "0-2"):
+        assert not batch.values and set(batch.failures) == {"0", "1", "2"}
+        assert all(status == "failed" and "read-only" in note for status, note in batch.failures.values())
 
 
 def test_a_run_keeps_the_best_of_its_starts(tmp_path):

@@ -21,7 +21,7 @@ GRID = {
     "datasets": [{"name": "people", "path": "people.csv", "sensitive": "city"}],
     "k": [4],
     "hops": [2],
-    "seeds": {"count": 2, "block": 2},
+    "seeds": {"count": 2, "batch": 2},
     "methods": ["G-B", "B", "k-means", "random"],
     "budget": {"seconds": 60, "memory_mb": None},
 }

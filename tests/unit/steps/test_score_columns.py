@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from clusterlets.algorithms.geometry import diameter
 from clusterlets.estimators import fairness_report
-from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.grid.artifacts import Prepared, SeedBatch
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.fitting import Budget
 from clusterlets.grid.paths import PLAIN_COST
@@ -76,7 +76,7 @@ def test_stored_scores_of_labels_and_memberships_equal_those_of_a_report(iris):
     labels_as_memberships, one_cluster = np.eye(4, dtype=bool)[labels], labels * 0
     clusterings = {"disjoint/0": labels, "disjoint/1": labels_as_memberships, "shared/0": overlapping, "one/0": one_cluster}
     save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(150)))
-    pieces = SeedBlock.load("pieces.npz").values
+    pieces = SeedBatch.load("pieces.npz").values
     scores = {key: dict(zip(INSTANCE_SCORES, arrays["of_instances"].tolist())) for key, arrays in pieces.items()}
     silhouettes = [name for name in INSTANCE_SCORES if name.startswith("silhouette")]
     for key, clustering in clusterings.items():
@@ -101,7 +101,7 @@ def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, match
     extract_clusterlets(**table, k=6, seeds="0-2", pieces="pieces.npz", labels="labels.npz")
     sum_distances(**table, labels="labels.npz", output="distances.npz")
     rows = score_cell(iris.X, matcher, hops)
-    pieces, labels = SeedBlock.load("pieces.npz"), SeedBlock.load("labels.npz")
+    pieces, labels = SeedBatch.load("pieces.npz"), SeedBatch.load("labels.npz")
     for row in rows:
         membership = matching_of(matcher, hops, pieces, int(row["seed"]))
         report = fairness_report(iris.X, membership.T[labels.values[row["seed"]]["labels"]], iris.groups)
