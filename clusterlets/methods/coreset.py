@@ -13,7 +13,7 @@ class Coreset(Method):
     name = "coreset"
     citation = "After Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019"
     guarantee = "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances"
-    cost = "0.9 s"
+    cost = "0.2 s"
     parameters = {
         "delta": DELTA,
         "size": Integer(

@@ -16,7 +16,7 @@ class FairFlow(Method):
         "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances; no cluster is empty. With two groups, "
         "`balance` can bound the ratio of their counts instead, as in MS-FlowFC"
     )
-    cost = "1 to 3 s, more with more groups; a local optimum"
+    cost = "1 s, more with more groups; a local optimum"
     parameters = {
         "delta": DELTA,
         "n_init": Integer(1, 10_000, meaning="Number of starts. After a few rounds, only the best one continues."),

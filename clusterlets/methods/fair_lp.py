@@ -16,7 +16,7 @@ class FairLP(Method):
         "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances; for its centres, the cost is near the "
         "optimum of the linear program"
     )
-    cost = "1.4 s; the centres ignore fairness"
+    cost = "0.4 s; the centres ignore fairness"
     parameters = {
         "delta": DELTA,
         "min_cluster_size": MIN_CLUSTER_SIZE,
