@@ -75,7 +75,7 @@ def render(
         scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
         command=command,
         picture=embed_png(picture),
-        path=path and (path[0], embed_png(path[1])),
+        path=path and (path[0].split("\n\n"), embed_png(path[1])),
     )
 
 

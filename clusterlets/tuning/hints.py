@@ -10,10 +10,10 @@ _LEAST_BEND = 0.05  # a bend is at least this far below the straight line, as a 
 
 
 def silhouette(X: np.ndarray, labels: np.ndarray, seed: int) -> float:
-    """The mean silhouette of a random sample of rows (-1 to 1), or NaN if the sample lies in a single cluster."""
+    """The mean silhouette of a random sample of rows (-1 to 1), or -1 if the sample lies in a single cluster."""
     rows = np.random.default_rng(seed).permutation(len(X))[:_SAMPLE_SIZE]
     if not 1 < len(np.unique(labels[rows])) < len(rows):
-        return np.nan
+        return -1.0
     return float(silhouette_score(X[rows], labels[rows]))
 
 

@@ -29,7 +29,7 @@ def draw(tuned: "Tuned") -> Figure:
     deviations = [*(x for line in lines.values() for x, _ in line), *(run.deviation for run in others)]
     if not deviations:
         return empty_figure("Nothing to show: no run keeps a limit.")
-    figure, (axes,) = panels(1, per_row=2, height=3.6)
+    figure, (axes,) = panels(1, per_row=3, height=3.4)
     set_square_root_axis(axes, 1.1 * max(0.01, *deviations), (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.axhline(1, color="0.35", lw=0.8)
