@@ -8,7 +8,7 @@ PACKAGE, FILE = ("#dbe9f6", "#0072b2"), ("#fff6df", "#b8860b")
 WIDTH, HEIGHT = 1000, 500
 
 GRID_TEXT = "checks the configuration; gives Snakemake's rules their cells, paths and fingerprints"
-LIBRARY_TEXT = "the same methods, scores and bounds for a table of your own, without the workflow"
+LIBRARY_TEXT = "the same methods and scores for a table of your own, without the workflow"
 
 #: Boxes: left edge, top, width, height, colors, bold title, other lines.
 NODES = [
