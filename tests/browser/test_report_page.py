@@ -159,6 +159,8 @@ def test_the_page_is_never_wider_than_the_screen(results_folder, show, width):
     page.run("document.querySelectorAll('details').forEach(details => details.open = true)")
     content_width, window_width = page.run("[document.documentElement.scrollWidth, innerWidth]")
     assert content_width <= window_width == width
+    # No picture is cut off, not even inside a box that scrolls.
+    assert page.run("[...document.images].every(image => image.getBoundingClientRect().right <= innerWidth)")
 
 
 def test_on_a_phone_the_first_figure_comes_within_three_screens(results, show):
