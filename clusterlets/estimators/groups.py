@@ -5,7 +5,7 @@ imported pandas already, so this module does not import it.
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from numbers import Real
 from typing import Any
@@ -17,7 +17,7 @@ from clusterlets.algorithms.checks import check_groups
 from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_input
 
 
-def encode(sensitive_features, n: int, min_groups: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def encode(sensitive_features, n: int, min_groups: int = 1, names: Sequence | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Encode the groups: return their codes (n,), and each group's value (K,) or values in several columns (K, S).
 
     Parameters
@@ -28,11 +28,15 @@ def encode(sensitive_features, n: int, min_groups: int = 1) -> tuple[np.ndarray,
         Required number of rows.
     min_groups : int
         Smallest number of groups allowed.
+    names : sequence, optional
+        The columns of an earlier table, from :func:`column_names`. Columns with names are put in this order, and others are
+        left out. Columns without names stay in their order.
 
     Raises
     ------
     InvalidInput
-        If the sensitive features are missing, incomplete or continuous, have another length, or form too few groups.
+        If the sensitive features are missing, incomplete or continuous, have another length, form too few groups, or lack a
+        column of ``names``.
 
     Notes
     -----
@@ -48,6 +52,8 @@ def encode(sensitive_features, n: int, min_groups: int = 1) -> tuple[np.ndarray,
         raise InvalidInput(f"sensitive_features has {n_rows} rows, and there are {n} instances.")
     if not columns:
         raise InvalidInput("sensitive_features has no column.")
+    if names is not None:
+        columns = _select_columns(columns, names)
     encoded = [_encode_column(name, column) for name, column in columns]
     combinations, groups = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
     if len(combinations) < min_groups:
@@ -58,8 +64,23 @@ def encode(sensitive_features, n: int, min_groups: int = 1) -> tuple[np.ndarray,
 
 
 def column_names(sensitive_features) -> list:
-    """Names of the sensitive columns: those of a DataFrame, or else the numbers from 0."""
+    """Names of the sensitive columns: those of a DataFrame or Series, or else the numbers from 0."""
     return [name for name, _ in _columns(sensitive_features)[1]]
+
+
+def _select_columns(columns: list[tuple[Any, Any]], names: Sequence) -> list[tuple[Any, Any]]:
+    numbers, given_names = list(range(len(names))), [name for name, _ in columns]
+    if numbers == list(names) or given_names == list(range(len(columns))):  # one of the tables has no names
+        if len(columns) != len(names):
+            raise InvalidInput(f"sensitive_features has {len(columns)} columns, and had {len(names)} in fit.")
+        return columns
+    index_of_text = {str(name): index for index, name in enumerate(given_names)}
+    for name in names:
+        if str(name) not in index_of_text:
+            raise InvalidInput(
+                f"sensitive_features has no column {str(name)!r}; the clustering has {', '.join(map(str, names))}."
+            )
+    return [columns[index_of_text[str(name)]] for name in names]
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
@@ -72,6 +93,11 @@ def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
         return len(frame), [
             (name, column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array) for name, column in frame.items()
         ]
+    frame_names = getattr(sensitive_features, "column_names", getattr(sensitive_features, "columns", None))
+    if frame_names is not None and hasattr(sensitive_features, "__arrow_c_stream__"):  # a table of polars or Arrow
+        return len(sensitive_features), [(name, _column_of_arrow(sensitive_features[name])) for name in frame_names]
+    if hasattr(sensitive_features, "__arrow_c_stream__"):  # a single column; those of polars have names
+        return len(sensitive_features), [(getattr(sensitive_features, "name", "") or 0, _column_of_arrow(sensitive_features))]
     array = sensitive_features.toarray() if issparse(sensitive_features) else as_array(sensitive_features, "sensitive_features")
     if array.ndim == 0:
         raise InvalidInput(
@@ -86,6 +112,11 @@ def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
         rows = sensitive_features if array.ndim == 2 else [[value] for value in sensitive_features]
         columns = [_column_of_list(list(column)) for column in zip(*rows, strict=True)]
     return len(array), list(enumerate(columns))
+
+
+def _column_of_arrow(column) -> np.ndarray:
+    """The values as Python objects: NumPy would turn whole numbers with a gap into fractions."""
+    return _column_of_list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
 
 
 def _column_of_list(values: list) -> np.ndarray:

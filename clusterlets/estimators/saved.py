@@ -113,12 +113,8 @@ class SavedClustering:
 
     def _encode_groups(self, sensitive_features, n: int) -> tuple[np.ndarray, list[tuple]]:
         """The group codes (n,) of new rows, and all groups: those of the fit, and after them unknown ones."""
-        codes, classes = encode(self._select_columns_of_fit(sensitive_features), n)
+        codes, classes = encode(sensitive_features, n, names=self.sensitive_names)
         values_of_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
-        if values_of_groups and len(values_of_groups[0]) != len(self.sensitive_names):
-            raise InvalidInput(
-                f"sensitive_features has {len(values_of_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
-            )
         groups_of_new_rows = [self._match_values_of_fit(values) for values in values_of_groups]
         unknown_groups = list(dict.fromkeys(values for values in groups_of_new_rows if values not in self.groups))
         if unknown_groups:
@@ -135,25 +131,13 @@ class SavedClustering:
         pairs = zip(values, values_by_text, strict=True)
         return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
 
-    def _select_columns_of_fit(self, sensitive_features):
-        """Select the fit's columns of a DataFrame by their names, in the order of the fit. Other inputs stay as they are."""
-        names = [str(name) for name in self.sensitive_names]
-        if not hasattr(sensitive_features, "iloc") or not hasattr(sensitive_features, "columns"):
-            return sensitive_features
-        if self.sensitive_names == list(range(len(names))):  # the fit had no names
-            return sensitive_features
-        column_names = [str(name) for name in sensitive_features.columns]
-        missing = [name for name in names if name not in column_names]
-        if missing:
-            raise InvalidInput(f"sensitive_features has no column {missing[0]!r}; the clustering has {', '.join(names)}.")
-        return sensitive_features.iloc[:, [column_names.index(name) for name in names]]
-
     def _scale_features(self, X) -> np.ndarray:
-        if self.feature_names is not None and hasattr(X, "columns"):
-            missing = [name for name in self.feature_names if name not in X.columns]
+        columns = getattr(X, "column_names", getattr(X, "columns", None))  # of an Arrow table, or of a data frame
+        if self.feature_names is not None and columns is not None:
+            missing = [name for name in self.feature_names if name not in columns]
             if missing:
                 raise InvalidInput(f"X has no column {missing[0]!r}; the clustering has {', '.join(self.feature_names)}.")
-            X = X[self.feature_names]
+            X = X.select(self.feature_names) if hasattr(X, "select") else X[self.feature_names]
         with text_as_invalid_input(X):
             X = np.ascontiguousarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != self.centres.shape[1]:

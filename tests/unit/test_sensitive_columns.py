@@ -5,11 +5,12 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
 from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, MethodClustering
-from clusterlets.estimators.groups import encode
+from clusterlets.estimators.groups import column_names, encode
 
 RNG = np.random.default_rng(0)
 STRINGS = np.array(["b", "a", "ab", "", "é"])
@@ -50,12 +51,70 @@ SEX = ["f", "m", "f", "f"]
         pd.Categorical(SEX),
         np.array(SEX)[:, None],
         pd.DataFrame({"sex": SEX}),
+        pa.table({"sex": SEX}),
+        pa.chunked_array([SEX]).dictionary_encode(),
+        pa.array(SEX),
     ],
     ids=lambda column: type(column).__name__,
 )
 def test_any_kind_of_column_gives_the_same_groups(column):
     codes, values = encode(column, 4)
     assert codes.tolist() == [0, 1, 0, 0] and values.tolist() == ["f", "m"]
+
+
+class PolarsSeries(list):
+    """What we use of a Series of polars, which is not a requirement of the tests."""
+
+    name = "sex"
+    to_list = list.copy
+    __arrow_c_stream__ = None
+
+
+class PolarsFrame(dict):
+    columns = property(list)
+    __arrow_c_stream__ = None
+
+    def __len__(self):
+        return len(SEX)
+
+
+PEOPLE = {"sex": SEX, "born": [1990, 1991, 1990, 1991]}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(PEOPLE),
+        pa.table(PEOPLE),
+        pa.record_batch(PEOPLE),
+        PolarsFrame({name: PolarsSeries(values) for name, values in PEOPLE.items()}),
+        np.rec.fromarrays(list(PEOPLE.values()), names=list(PEOPLE)),
+    ],
+    ids=lambda frame: type(frame).__name__,
+)
+def test_the_columns_of_any_table_keep_their_names_and_are_matched_by_them(frame):
+    assert column_names(frame) == ["sex", "born"]
+    codes, values = encode(frame, 4, names=["born", "sex"])
+    assert codes.tolist() == [0, 2, 0, 1]
+    assert values.tolist() == [[1990, "f"], [1991, "f"], [1991, "m"]]
+    assert encode(frame, 4, names=["born"])[0].tolist() == [0, 1, 0, 1]
+    with pytest.raises(InvalidInput, match="sensitive_features has no column 'race'; the clustering has race, sex"):
+        encode(frame, 4, names=["race", "sex"])
+
+
+def test_a_series_keeps_its_name_and_columns_without_names_stay_in_order():
+    for column in (pd.Series(SEX, name="sex"), PolarsSeries(SEX)):
+        assert column_names(column) == ["sex"]
+        with pytest.raises(InvalidInput, match="no column 'race'"):
+            encode(column, 4, names=["race"])
+    assert encode(np.array(SEX), 4, names=["race"])[0].tolist() == [0, 1, 0, 0]
+    with pytest.raises(InvalidInput, match="has 1 columns, and had 2 in fit"):
+        encode(np.array(SEX), 4, names=["sex", "born"])
+
+
+def test_a_missing_value_of_an_arrow_column_is_found_and_does_not_turn_whole_numbers_into_fractions():
+    with pytest.raises(InvalidInput, match="column born: row 1 .* has no value"):
+        encode(pa.table({"born": [1990, None, 1991, 1990]}), 4)
 
 
 @pytest.mark.parametrize(
