@@ -4,11 +4,17 @@
     python benchmarks/bench_fair_limit.py --prepared results/prepared
     python benchmarks/bench_fair_limit.py --raw data/raw
     python benchmarks/bench_fair_limit.py --rows 1000000
+    python benchmarks/bench_fair_limit.py --sizes --prepared results/prepared
+    python benchmarks/bench_fair_limit.py --times --prepared results/prepared
 
 - ``--blocks`` and ``--prepared``: cost and time against a file with the columns dataset, k, limit, sse, seconds and status.
-- ``--prepared`` alone: costs against those of MS-FlowFC (arXiv 2605.13759), under the largest deviation that it reached.
+- ``--prepared`` alone: time against scikit-learn's ``KMeans(n_init=4)``, and costs against those of MS-FlowFC
+  (arXiv 2605.13759), under the largest deviation that it reached.
 - ``--raw``: costs on adult and compas with two sensitive columns.
-- ``--rows``: time and memory on a large table.
+- ``--rows``: time, against ``KMeans(n_init=4)``, and memory on a large table.
+- ``--sizes``: cost and time against ``KMeansConstrained``, with clusters whose sizes are within a fifth of the mean. It needs
+  ``pip install k-means-constrained`` in an environment of its own.
+- ``--times``: seconds by rows, clusters and groups.
 
 Tables are standardised. An exact check ensures that every result keeps its limit. bench_fair_kmeans.py covers a limit of 0.
 """
@@ -22,25 +28,29 @@ from measuring import Bars, cpu_seconds, peak_megabytes, prepared, random_table,
 
 import numpy as np
 import pandas as pd
+from sklearn.cluster import KMeans
 
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.limits import deviation_limits, exact_fraction, largest_deviation
 from clusterlets.datasets import adult, compas
 
 
-def fit(X: np.ndarray, groups: np.ndarray, k: int, limit: str, seed: int, levels: np.ndarray | None = None):
+def fit(X, groups, k: int, limit: str, seed: int, levels: np.ndarray | None = None, sizes=(1, None)):
     """Return the sum of squared errors and the CPU seconds of a fit.
 
     ``levels`` (K, S) holds the level of each group in each of S sensitive columns. By default, the groups are the levels.
+    ``sizes`` are the least and the largest size of a cluster.
     """
     counts, results = np.bincount(groups), []
     if levels is None:
         levels = np.arange(len(counts))[:, None]
     limits = deviation_limits(levels, counts, [exact_fraction(limit)] * levels.shape[1])
-    seconds = cpu_seconds(lambda: results.append(fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels)), runs=1)
+    settings = limits, levels, *sizes
+    seconds = cpu_seconds(lambda: results.append(fair_limit(X, groups, k, np.random.default_rng(seed), *settings)), runs=1)
     composition = np.zeros((len(counts), k), dtype=np.int64)
     np.add.at(composition, (groups, results[0].labels), 1)
     assert largest_deviation(composition, levels) <= exact_fraction(limit)
+    assert sizes[0] <= composition.sum(axis=0).min() <= composition.sum(axis=0).max() <= (sizes[1] or len(X))
     return results[0].inertia, seconds
 
 
@@ -55,6 +65,58 @@ def compare_blocks(path: Path, folder: Path, bars: Bars) -> None:
             bars.at_most(label, statistics.median(sse for sse, _ in fits) / row.sse, 1.003, "of the reference")
             bars.at_most(
                 f"{label}, time", statistics.median(seconds for _, seconds in fits) / row.seconds, 2, "of the reference"
+            )
+
+
+def kmeans_seconds(X: np.ndarray, k: int, seed: int) -> float:
+    return cpu_seconds(lambda: KMeans(k, n_init=4, random_state=seed).fit(X), runs=1)
+
+
+def compare_with_kmeans(folder: Path, bars: Bars) -> None:
+    ratios = []
+    for dataset in ("adult", "magic", "bank"):
+        X, groups = prepared(dataset, folder)
+        X = standardised(X)
+        for k in (5, 20, 50):
+            ours = statistics.median(fit(X, groups, k, "0.02", seed)[1] for seed in range(3))
+            ratios.append(ours / statistics.median(kmeans_seconds(X, k, seed) for seed in range(3)))
+            bars.at_most(f"{dataset}, k = {k}, time", ratios[-1], 4.5, f"of KMeans (n_init=4); {ours:.2f} s")
+    bars.at_most("geometric mean", statistics.geometric_mean(ratios), 3, "of KMeans (n_init=4)")
+
+
+def compare_sizes(folder: Path, bars: Bars) -> None:
+    from k_means_constrained import KMeansConstrained
+
+    tables = {f"blobs of {n:,} rows": skewed_blobs(n) for n in (3_000, 12_000, 50_000)}
+    tables |= {dataset: standardised(prepared(dataset, folder)[0]) for dataset in ("magic", "adult", "bank")}
+    for name, X in tables.items():
+        sizes = -(-4 * len(X) // 50), 6 * len(X) // 50
+        costs, seconds = zip(*(fit(X, np.zeros(len(X), int), 10, "1", seed, sizes=sizes) for seed in range(3)), strict=True)
+        other = KMeansConstrained(10, size_min=sizes[0], size_max=sizes[1], n_init=4, random_state=0)
+        other_seconds = cpu_seconds(lambda X=X, other=other: other.fit(X), runs=1)
+        bars.at_most(f"{name}, cost", statistics.median(costs) / other.inertia_, 1, "of KMeansConstrained (n_init=4)")
+        if len(X) >= 12_000:
+            bars.at_least(f"{name}, time", other_seconds / statistics.median(seconds), 10, "times as fast")
+
+
+def skewed_blobs(n: int) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    sizes = rng.multinomial(n, rng.dirichlet(np.ones(10)))
+    return rng.permutation(np.concatenate([rng.normal(size=(size, 8)) + 4 * rng.normal(size=8) for size in sizes]))
+
+
+def print_times(folder: Path) -> None:
+    X, groups = prepared("adult", folder)
+    X, rng = standardised(X), np.random.default_rng(0)
+    fit(X[:1000], groups[:1000], 3, "0.5", 0)  # compiles fair_limit
+    for n in (1_000, 10_000, len(X)):
+        rows = rng.permutation(len(X))[:n]
+        for n_groups in (2, 5, 20):
+            labels = groups[rows] if n_groups == 2 else rng.integers(0, n_groups, n)
+            seconds = [fit(X[rows], labels, k, "0.05", 0)[1] for k in (5, 20, 50)]
+            print(
+                f"{n:6} rows, {n_groups:2} groups, k = 5, 20, 50: " + ", ".join(f"{value:.2f} s" for value in seconds),
+                flush=True,
             )
 
 
@@ -79,6 +141,9 @@ def compare_with_ms_flow(folder: Path, bars: Bars) -> None:
 
 def measure_many_rows(n: int, bars: Bars) -> None:
     X, two_groups = random_table(n, 8)
+    plain_seconds = kmeans_seconds(X, 20, 0)
+    unit = f"of KMeans (n_init=4), {plain_seconds:.1f} s"
+    fit(X[:1000], two_groups[:1000], 3, "0.5", 0)  # compiles fair_limit
     five_groups = np.random.default_rng(1).integers(0, 5, n)
     levels_of_pairs = np.array([[first, second] for first in range(2) for second in range(5)])
     for label, groups, levels in (
@@ -87,8 +152,8 @@ def measure_many_rows(n: int, bars: Bars) -> None:
         ("two columns", 5 * two_groups + five_groups, levels_of_pairs),
     ):
         _, seconds = fit(X, groups, 20, "0.02", 0, levels)
-        bars.at_most(f"{n:,} rows, {label}", seconds, 15, "s")
-    bars.at_most(f"{n:,} rows", peak_megabytes(), 1000, "MB")
+        bars.at_most(f"{n:,} rows, {label}", seconds / plain_seconds, 1 if levels is None and groups is two_groups else 2, unit)
+    bars.at_most(f"{n:,} rows", peak_megabytes(), 800 * n / 10**6, "MB")
 
 
 # Dataset, sensitive columns, k, limit of both columns, and reference price: the cost divided by that in PLAIN_COSTS.
@@ -122,10 +187,17 @@ def main() -> int:
     parser.add_argument("--prepared", type=Path)
     parser.add_argument("--raw", type=Path)
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--times", action="store_true")
     options, bars = parser.parse_args(), Bars()
     if options.blocks:
         compare_blocks(options.blocks, options.prepared, bars)
+    elif options.sizes:
+        compare_sizes(options.prepared, bars)
+    elif options.times:
+        print_times(options.prepared)
     elif options.prepared:
+        compare_with_kmeans(options.prepared, bars)
         compare_with_ms_flow(options.prepared, bars)
     if options.raw:
         compare_two_columns(options.raw, bars)

@@ -62,11 +62,11 @@ def fair_limit(
     limits: Sequence[Limit],
     levels: np.ndarray,
     least_size: int = 1,
+    largest_size: int | None = None,
     n_init: int = 4,
     max_seconds: float | None = None,
-    report: Callable[[str, float], None] | None = None,
-    largest_size: int | None = None,
     n_jobs: int = 1,
+    report: Callable[[str, float], None] | None = None,
 ) -> FairKMeansResult:
     """Cluster by k-means so that every cluster keeps the limits.
 
@@ -77,7 +77,7 @@ def fair_limit(
     limits : sequence of Limit
     levels : int array (K, S)
         Level of each group in each sensitive column.
-    least_size, n_init, max_seconds, largest_size, n_jobs
+    least_size, largest_size, n_init, max_seconds, n_jobs
         As :class:`clusterlets.FairLimit` declares them; the sizes are ``min_cluster_size`` and ``max_cluster_size``.
     report : callable, optional
         Called after each step, with a name for the step and the cost that it reached.

@@ -24,6 +24,7 @@ _UNIT = 1024  # Distances from fractional counts are whole numbers of 1/1024 ins
 _MAX_REPAIRS, _MAX_DESCENTS = 800, 3_000  # steps of a search: while a limit is broken, and once all limits are kept
 _MAX_STATES, _MAX_CHECKS = 2_000_000, 300_000_000  # of the dynamic program: this many take about a second
 
+_MAX_VARIABLES, _PROGRAM_OPTIONS = 600, {"node_limit": 300}  # of the mixed-integer program
 _MAX_JOINED = 12  # clusters above k that are tried, to join them afterwards
 
 INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
@@ -111,34 +112,37 @@ def least_cluster_size(totals: np.ndarray, rows: np.ndarray, least_size: int) ->
     groups are disjoint, these numbers add up, so s is at least their sum. A larger s raises the numbers again, until nothing
     changes. For two groups, the resulting smallest size is exact. O(R^2 + R K) time for each size that is tried.
     """
-    size, next_size = 0, max(1, least_size)
-    while size < next_size <= totals.sum():
+    masks, a_and_b = _two_sided(rows)
+    disjoint = [_disjoint(masks, start) for start in range(len(masks))]
+    size, next_size, n = 0, max(1, least_size), int(totals.sum())
+    while size < next_size <= n:
         size = next_size
-        bounds = _least_counts(rows, size)
-        next_size = max([size, *(_sum_of_disjoint(bounds[start:]) for start in range(len(bounds)))])
+        least_counts = [-(-size * b // (a + b)) for a, b in a_and_b]
+        next_size = max([size, *(sum(least_counts[i] for i in indices) for indices in disjoint)])
     return next_size
 
 
 def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> int:
     """An upper bound on the number of clusters within limits, from the smallest size that a cluster can have."""
     size = least_cluster_size(totals, rows, least_size)
-    return min([int(totals.sum()) // size, *(int(totals[mask].sum()) // number for mask, number in _least_counts(rows, size))])
+    groups = zip(*_two_sided(rows), strict=True)
+    return min([int(totals.sum()) // size, *(int(totals[mask].sum()) // -(-size * b // (a + b)) for mask, (a, b) in groups)])
 
 
-def _least_counts(rows: np.ndarray, size: int) -> list[tuple[np.ndarray, int]]:
-    """Masks of groups, and how many instances of these groups together a cluster of this size within the limits must have."""
+def _two_sided(rows: np.ndarray) -> tuple[list[np.ndarray], list[tuple[int, int]]]:
+    """The negative groups of the limits that have coefficients of both signs and no 0, and their a and b."""
     two_sided_rows = [row for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
-    a_and_b = [(int(-row.min()), int(row[row > 0].min())) for row in two_sided_rows]
-    return [(row < 0, -(-size * b // (a + b))) for row, (a, b) in zip(two_sided_rows, a_and_b, strict=True)]
+    return [row < 0 for row in two_sided_rows], [(int(-row.min()), int(row[row > 0].min())) for row in two_sided_rows]
 
 
-def _sum_of_disjoint(bounds: list[tuple[np.ndarray, int]]) -> int:
-    """Sum of the numbers whose masks overlap with no mask that was summed before."""
-    covered, total = np.zeros_like(bounds[0][0]), 0
-    for mask, number in bounds:
-        if not (mask & covered).any():
-            covered, total = covered | mask, total + number
-    return total
+def _disjoint(masks: list[np.ndarray], start: int) -> list[int]:
+    """Indices, from ``start`` on, of masks that overlap with no mask that was taken before."""
+    covered, indices = np.zeros_like(masks[start]), []
+    for index in range(start, len(masks)):
+        if not (masks[index] & covered).any():
+            covered = covered | masks[index]
+            indices.append(index)
+    return indices
 
 
 def feasible_counts(
@@ -188,6 +192,8 @@ def feasible_counts(
         raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, bound))
     if not only_proportional:
         counts = limits.counts_by_joining(wanted, atoms, bound)
+        if counts is None:
+            counts = limits.counts_by_program(wanted)
     if counts is None:
         raise NoClusteringError(
             NOT_CONVERGED,
@@ -239,6 +245,36 @@ class _Limits:
             if counts is not None:
                 return self.moved(_join(counts, wanted), wanted)
         return None
+
+    def counts_by_program(self, wanted):
+        """Counts near ``wanted`` from a mixed-integer program, or None if it finds none or has too many variables.
+
+        The solver's arithmetic is not exact, so its counts are rounded and then searched like any others, and None proves
+        nothing. A limit on the nodes of its tree, not on the seconds, keeps the result reproducible.
+        """
+        # Imported late: hardly any fit needs it.
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array, eye_array, kron
+
+        (n_groups, k), n = wanted.shape, int(self.totals.sum())
+        if n_groups * k > _MAX_VARIABLES:
+            return None
+        units = np.abs(self.rows).max(axis=1, keepdims=True)
+        by_cluster, sizes = eye_array(k), kron(np.ones((1, n_groups)), eye_array(k))
+        size_steps = csr_array(np.eye(k - 1, k) - np.eye(k - 1, k, 1)) @ sizes  # in descending order, as clusters are alike
+        constraints = [
+            LinearConstraint(kron(eye_array(n_groups), np.ones((1, k))), self.totals, self.totals),
+            LinearConstraint(kron(csr_array(self.rows / units), by_cluster), -np.inf, (self.slack / units).ravel()),
+            LinearConstraint(sizes, self.least_sizes, n),
+            LinearConstraint(size_steps, 0, n),
+        ]
+        most = Bounds(0, np.repeat(self.totals, k))
+        solution = milp(np.zeros(n_groups * k), constraints=constraints, integrality=1, bounds=most, options=_PROGRAM_OPTIONS)
+        if solution.x is None:
+            return None
+        counts = rounded_to(solution.x.reshape(n_groups, k), self.totals)
+        order = np.argsort(np.argsort(-wanted.sum(axis=0), kind="stable"), kind="stable")
+        return self.moved(np.ascontiguousarray(counts[:, order]), wanted)
 
 
 def _join(parts: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
 from clusterlets.estimators.assigning import AssigningMethod
 from clusterlets.estimators.base import RandomState
 from clusterlets.methods import fair_limit
@@ -30,8 +33,10 @@ class FairLimit(AssigningMethod):
         column. Without any bound, it is 0.02.
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster.
+    max_cluster_size : int or None, default=None
+        Largest number of rows in a cluster, by default any.
     n_init : int, default=4
-        Number of starts; each also tries a few other centres.
+        Number of starts, rounded up to a multiple of four. More starts never give a higher cost.
     shares : mapping or None, default=None
         In place of max_deviation: least and largest share of groups in every cluster, such as ``{"f": [0.3, 0.6]}``; with
         several sensitive columns, a mapping of columns to such mappings.
@@ -40,6 +45,8 @@ class FairLimit(AssigningMethod):
         ratio in the table; 0.8 is the four-fifths rule.
     max_seconds : float or None, default=None
         Time after which the search ends with the best labels so far. Results then depend on the machine.
+    n_jobs : int, default=1
+        Threads; -1 uses all processors. Results do not depend on it.
     verbose : int, default=0
         1 prints the progress.
     random_state : int, Generator, RandomState or None, default=None
@@ -58,6 +65,8 @@ class FairLimit(AssigningMethod):
         fraction of the cheapest cost.
     n_iter_ : int
         Rounds on the whole table.
+    note_ : str
+        A warning if a single row rules the sum of squared errors, otherwise empty. The fit issues it, too.
 
     Examples
     --------
@@ -66,6 +75,11 @@ class FairLimit(AssigningMethod):
     >>> fitted = FairLimit(2, max_deviation=0, random_state=0).fit(X, sensitive_features=sex)
     >>> fitted.memberships_.sum(axis=0).tolist(), fitted.deviation_
     ([2, 2], 0.0)
+
+    Only sizes are limited here:
+
+    >>> FairLimit(2, max_deviation=1, max_cluster_size=2, random_state=0).fit([[0.0], [0.1], [0.2], [5.0]]).sizes_.tolist()
+    [2, 2]
     """
 
     _method_class = fair_limit.FairLimit
@@ -76,19 +90,36 @@ class FairLimit(AssigningMethod):
         *,
         max_deviation: NumberPerColumn | None = None,
         min_cluster_size: int = 1,
+        max_cluster_size: int | None = None,
         n_init: int = 4,
         shares: Mapping[str, object] | None = None,
         min_ratio: NumberPerColumn | None = None,
         max_seconds: float | None = None,
+        n_jobs: int = 1,
         verbose: int = 0,
         random_state: RandomState = None,
     ):
         self.n_clusters = n_clusters
         self.max_deviation = max_deviation
         self.min_cluster_size = min_cluster_size
+        self.max_cluster_size = max_cluster_size
         self.n_init = n_init
         self.shares = shares
         self.min_ratio = min_ratio
         self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+
+    def fit(self, X, y=None, *, sensitive_features=None, sample_weight=None):
+        """Cluster the instances, as :meth:`~clusterlets.estimators.base.FairClusterer.fit` describes.
+
+        Without ``sensitive_features``, all instances form one group, and only the sizes of clusters are limited. This must be
+        asked for by ``max_deviation=1``.
+        """
+        if sensitive_features is None and y is None and self._limits_only_sizes():
+            sensitive_features = np.zeros(_num_samples(X), dtype=np.int64)
+        return super().fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+
+    def _limits_only_sizes(self) -> bool:
+        return self.max_deviation in (1, "1") and self.shares is None and self.min_ratio is None

@@ -1,5 +1,6 @@
 """fair-limit: k-means under strict limits on the groups in every cluster."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -66,11 +67,11 @@ class FairLimit(Method):
     name = "fair-limit"
     citation = "This project; fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892"
     guarantee = (
-        "|p - r| <= max_deviation in every cluster and at least min_cluster_size rows, strictly, or an error; `shares` and "
-        "`min_ratio` bound shares and ratios instead"
+        "|p - r| <= max_deviation in every cluster and min_cluster_size to max_cluster_size rows, strictly, or an error; "
+        "`shares` and `min_ratio` bound shares and ratios instead"
     )
     cost = "1 to 5 s; a local optimum"
-    min_groups = 1  # with a single group every share is 1, and only min_cluster_size binds
+    min_groups = 1  # with a single group every share is 1, and only the sizes bind
     parameters = {
         "max_deviation": Exact(
             0,
@@ -82,7 +83,10 @@ class FairLimit(Method):
             meaning="Largest difference between a group's share in a cluster and in the table. Without any bound, it is 0.02.",
         ),
         "min_cluster_size": Integer(1, 10**9, meaning="Smallest number of rows in a cluster."),
-        "n_init": Integer(1, 10_000, meaning="Number of starts; each also tries a few other centres."),
+        "max_cluster_size": Integer(1, 10**9, also=[None], meaning="Largest number of rows in a cluster, by default any."),
+        "n_init": Integer(
+            1, 10_000, meaning="Number of starts, rounded up to a multiple of four. More starts never give a higher cost."
+        ),
         "shares": Shares(
             also=[None],
             bound=STRICT,
@@ -103,9 +107,10 @@ class FairLimit(Method):
             also=[None],
             meaning="Time after which the search ends with the best labels so far. Results then depend on the machine.",
         ),
+        "n_jobs": Integer(1, 1024, also=[-1], meaning="Threads; -1 uses all processors. Results do not depend on it."),
         "verbose": Integer(0, 1, meaning="1 prints the progress."),
     }
-    libraries = COMPILED
+    libraries = (*COMPILED, "scipy")
     kernels = (
         *("limit_counts._search", "fair_dual._ascend", "fair_dual._rescue", "kernels.candidate_distances", "transport._assign"),
         *("fair_limit._polish", "kernels.assign", "fair_dual._means", "fair_dual._value", "fair_limit._costs_of_swaps"),
@@ -120,10 +125,12 @@ class FairLimit(Method):
         random_state,
         max_deviation=None,
         min_cluster_size=1,
+        max_cluster_size=None,
         n_init=4,
         shares=None,
         min_ratio=None,
         max_seconds=None,
+        n_jobs=1,
         verbose=0,
     ):
         from clusterlets.algorithms.fair_limit import fair_limit
@@ -133,12 +140,25 @@ class FairLimit(Method):
         X, groups = checked_instances(X, groups, self.name, n_clusters)
         codes, groups = np.unique(groups, return_inverse=True)
         limits, levels = self.limits(np.bincount(groups), codes, max_deviation, shares, min_ratio)
-        report = _print_progress if verbose else None
-        result = fair_limit(X, groups, n_clusters, random_state, limits, levels, min_cluster_size, n_init, max_seconds, report)
+        result = fair_limit(
+            X,
+            groups,
+            n_clusters,
+            random_state,
+            limits,
+            levels,
+            min_cluster_size,
+            max_cluster_size,
+            n_init,
+            max_seconds,
+            (os.cpu_count() or 1) if n_jobs == -1 else n_jobs,
+            _print_progress if verbose else None,
+        )
         counts = np.zeros((len(levels), n_clusters), dtype=np.int64)
         np.add.at(counts, (groups, result.labels), 1)
         self.inertia_, self.assignment_gap_, self.n_iter_ = result.inertia, result.gap, result.n_iter
         self.deviation_, self.sizes_ = float(largest_deviation(counts, levels)), counts.sum(axis=0)
+        self.note_ = _note_on_outlier(X, result) if len(X) > 10 * n_clusters else ""
         return result.labels
 
     def limits(self, counts, codes, max_deviation=None, shares=None, min_ratio=None):
@@ -171,6 +191,9 @@ class FairLimit(Method):
         bounds = [name for name in ("max_deviation", "shares", "min_ratio") if parameters.get(name) is not None]
         if len(bounds) > 1:
             faults.append(f"{' and '.join(bounds)} are two kinds of bound; give one")
+        least, largest = parameters.get("min_cluster_size", 1), parameters.get("max_cluster_size")
+        if isinstance(least, int) and isinstance(largest, int) and 0 < largest < least:
+            faults.append(f"max_cluster_size = {largest} is less than min_cluster_size = {least}")
         return faults
 
 
@@ -204,6 +227,20 @@ def _number_per_column(parameter: str, value, columns) -> list:
 
 def _print_progress(event: str, cost: float) -> None:
     print(f"fair-limit: {event}, sum of squared errors {cost:.6g}", flush=True)
+
+
+def _note_on_outlier(X: np.ndarray, result) -> str:
+    """A warning if one row makes most of the table's variance, and its cluster most of the sum of squared errors."""
+    squares = np.square(X - X.mean(axis=0)).sum(axis=1)
+    row = int(squares.argmax())
+    is_in_cluster = result.labels == result.labels[row]
+    share = float(np.square(X[is_in_cluster] - result.centres[result.labels[row]]).sum()) / (result.inertia or 1.0)
+    if squares[row] <= squares.sum() / 2 or share <= 0.5:
+        return ""
+    return (
+        f"row {row} (counting from 0) is so far from all others that its cluster makes {share:.0%} of the sum of squared "
+        "errors: check this row, or drop it"
+    )
 
 
 def _join_quoted(names) -> str:

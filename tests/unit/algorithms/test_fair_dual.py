@@ -104,3 +104,70 @@ def test_exponentials_and_logarithms_are_accurate():
     assert exponentials[399] == values[399]  # only the first values are replaced
     for x in np.concatenate([10.0 ** np.linspace(-300, 300, 200), np.linspace(0.5, 2, 100)]):
         assert module._log(x) == pytest.approx(log(x), rel=1e-12, abs=1e-12)
+
+
+def blobs(sizes, distance=30.0):
+    """Costs to the means of one-dimensional blobs that are far apart, and alternating groups."""
+    means = distance * np.arange(len(sizes))
+    X = np.repeat(means, sizes) + np.random.default_rng(0).normal(size=sum(sizes))
+    return squared_distances(X[:, None], means[:, None]), np.arange(len(X)) % 2
+
+
+def solve(costs, groups, constraints, slack, multipliers=None, temperatures=(1.0, 0.1, 0.01), tolerance=0.1):
+    """The dual with the same slack (R,) in all clusters."""
+    slack = np.repeat(np.array(slack, float)[:, None], costs.shape[1], axis=1)
+    weights = np.ones(len(costs))
+    return module.solve_dual(
+        costs, weights, groups, 2, np.array(constraints, float), slack, multipliers, temperatures, tolerance
+    )
+
+
+def test_sizes_are_constraints_like_any_other():
+    """Blobs of 20, 80 and 100 rows become clusters of 50 to 75 rows."""
+    costs, groups = blobs([20, 80, 100])
+    constraints, slack = [[-1, -1], [1, 1]], [-50, 75]
+    dual = solve(costs, groups, constraints, slack)
+    sizes = dual.counts.sum(axis=0)
+    assert sizes.sum() == pytest.approx(200) and sizes.min() >= 49.8 and sizes.max() <= 75.2
+    slacks = np.repeat(np.array(slack)[:, None], 3, axis=1)
+    optimum = linear_program_optimum(costs, np.ones(200), groups, np.array(constraints), slacks)
+    assert optimum * (1 - 1e-3) <= dual.bound <= optimum * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("stale", [-1e4, 1e4])
+def test_multipliers_that_no_row_feels_are_rescued(stale):
+    """A multiplier of the first cluster is so large that this cluster has all rows or none, and no row is near its border."""
+    costs, groups = blobs([60, 70, 70])
+    multipliers = np.zeros((2, 3))
+    multipliers[int(stale > 0), 0] = abs(stale)
+    dual = solve(costs, groups, [[-1, -1], [1, 1]], [-65, 80], multipliers, temperatures=(0.01,))
+    optimum = solve(costs, groups, [[-1, -1], [1, 1]], [-65, 80]).bound
+    assert dual.bound >= 0.99 * optimum > 0
+
+
+def test_a_small_cluster_may_be_off_by_a_few_per_cent_of_its_size_only():
+    costs, groups = blobs([10, 990])
+    dual = solve(costs, groups, [[-1, -1]], [-14], tolerance=50.0)
+    assert dual.counts.sum(axis=0)[0] >= 14 - (0.3 + 0.05 * 14)
+
+
+def test_temperatures_are_multiples_of_the_mean_least_cost():
+    costs, groups = problem(1, 300, 4, 2)
+    rows, (slack,) = limits_of_fit(groups, 4, 0.1)
+    dual, scaled = (dual_of(factor * costs, np.ones(300), groups, rows, slack) for factor in (1.0, 2.0**20))
+    assert np.array_equal(scaled.counts, dual.counts) and np.array_equal(scaled.multipliers, 2.0**20 * dual.multipliers)
+
+
+def test_near_clusters_give_the_counts_and_the_value_of_all_clusters():
+    """Ten centres among 2,000 rows: during the search, prices move far, so near clusters are listed anew."""
+    costs, groups = problem(2, 2000, 10, 3)
+    rows, (slack,) = limits_of_fit(groups, 10, 0.02)
+    dual = dual_of(costs, np.ones(2000), groups, rows, slack)
+    values = costs + dual.prices[groups]
+    parts = np.exp((values.min(axis=1, keepdims=True) - values) / dual.temperature)
+    parts /= parts.sum(axis=1, keepdims=True)
+    counts = np.stack([parts[groups == group].sum(axis=0) for group in range(3)])
+    assert dual.counts == pytest.approx(counts, abs=0.05)
+    units = np.maximum(0, rows.max(axis=1)) - np.minimum(0, rows.min(axis=1))
+    value = values.min(axis=1).sum() - (slack / units[:, None] * dual.multipliers).sum()
+    assert value <= dual.bound * (1 + 1e-12) and value >= 0.999 * dual.bound

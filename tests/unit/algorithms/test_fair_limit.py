@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from fair_tables import all_labels, counts_of, sse
+from fair_tables import all_labels, counts_of, squared_distances, sse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import clusterlets.algorithms.fair_limit as module
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.frac import rows_for_new
 from clusterlets.algorithms.limit_assignment import assign_new
@@ -24,16 +25,17 @@ from clusterlets.algorithms.limits import (
 from clusterlets.errors import NoClusteringError
 
 
-def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):
+def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, largest_size=None, **options):
     """The result of a fit, after a check that it keeps the limit on deviations.
 
     ``columns`` has the levels of the groups in each sensitive column. By default, every group is a level of a single column.
     """
     levels, _ = levels_of_groups(columns or [list(range(groups.max() + 1))])
     limits = deviation_limits(levels, np.bincount(groups), [exact_fraction(limit)] * levels.shape[1])
-    result = fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels, least_size, **options)
+    result = fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels, least_size, largest_size, **options)
     counts = counts_of(result.labels, groups, k)
     assert largest_deviation(counts, levels) <= exact_fraction(limit) and counts.sum(axis=0).min() >= least_size
+    assert largest_size is None or counts.sum(axis=0).max() <= largest_size
     assert result.inertia == pytest.approx(sse(X, result.labels), abs=1e-9)
     return result
 
@@ -61,11 +63,10 @@ def test_feasible_limits_are_kept_and_infeasible_limits_are_refused(seed, n, k, 
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 2)), 1)
     groups = np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]
-    costs, cost_ratios = least_cost_by_deviation(X, groups, k), []
+    costs = least_cost_by_deviation(X, groups, k)
     for deviation in sorted(costs):
         least_cost = min(cost for d, cost in costs.items() if d <= deviation)
-        cost_ratios.append((checked_fit(X, groups, k, deviation).inertia + 1e-9) / (least_cost + 1e-9))
-    assert min(cost_ratios) >= 1 - 1e-9 and np.mean(cost_ratios) <= 1.01
+        assert checked_fit(X, groups, k, deviation).inertia == pytest.approx(least_cost, rel=1e-9, abs=1e-9)
     if min(costs) > 0:
         with pytest.raises(NoClusteringError) as error:
             checked_fit(X, groups, k, min(costs) - Fraction(1, 10**9))
@@ -94,6 +95,93 @@ def test_every_table_is_clustered_within_the_limit_or_refused(seed, n, n_groups,
         assert error.status == "infeasible" and error.labels is None
 
 
+@pytest.mark.parametrize("sizes", [(2, 4), (3, 3), (1, 3), (2, 9)])
+def test_sizes_of_a_few_rows_are_kept_at_the_least_cost_or_proved_infeasible(sizes):
+    rng = np.random.default_rng(sum(sizes))
+    X, groups = np.round(rng.normal(size=(9, 2)), 1), rng.permutation([0, 0, 0, 1, 1, 1, 1, 1, 2])
+    for limit in (Fraction(1, 3), Fraction(1, 2), 1):
+        costs = [
+            sse(X, labels)
+            for labels in all_labels(9, 3)
+            if labels[0] == 0
+            and sizes[0] <= np.bincount(labels, minlength=3).min() <= np.bincount(labels).max() <= sizes[1]
+            and largest_deviation(counts_of(labels, groups, 3), np.arange(3)[:, None]) <= limit
+        ]
+        try:
+            result = checked_fit(X, groups, 3, limit, least_size=sizes[0], largest_size=sizes[1])
+        except NoClusteringError as error:
+            assert not costs and error.status == "infeasible"
+        else:
+            assert result.inertia == pytest.approx(min(costs), rel=1e-9)
+
+
+def least_cost_on_a_line(x, k, least_size, largest_size):
+    """The least cost of k clusters of numbers in ascending order: clusters of a line are intervals."""
+    n, sums, squares = len(x), np.r_[0, np.cumsum(x)], np.r_[0, np.cumsum(x * x)]
+    best = np.full(n + 1, np.inf)
+    best[0] = 0
+    for _ in range(k):
+        best = np.array(
+            [
+                min(
+                    (
+                        best[start] + squares[end] - squares[start] - (sums[end] - sums[start]) ** 2 / (end - start)
+                        for start in range(max(0, end - largest_size), end - least_size + 1)
+                    ),
+                    default=np.inf,
+                )
+                for end in range(n + 1)
+            ]
+        )
+    return best[n]
+
+
+@pytest.mark.parametrize(("least_size", "largest_size"), [(60, 75), (1, 60), (55, 400), (50, 50)])
+def test_sizes_that_bind_cost_no_more_than_they_must(least_size, largest_size):
+    """On a line, with clusters of very different density. Without sizes in the dual, the cost is up to a fifth higher."""
+    rng = np.random.default_rng(least_size)
+    n = 50 * 4 if least_size == largest_size else 240
+    k, x = 4, np.sort(np.r_[rng.normal(size=n // 2), 3 + 2 * rng.random(n // 4), rng.normal(8, 0.2, size=n // 4)])
+    optimum = least_cost_on_a_line(x, k, least_size, largest_size)
+    groups = np.zeros(n, dtype=np.int64)
+    result = checked_fit(x[:, None], groups, k, 1, least_size=least_size, largest_size=largest_size)
+    assert optimum * (1 - 1e-9) <= result.inertia <= 1.001 * optimum
+
+
+def test_more_starts_never_cost_more_and_any_number_of_threads_gives_the_same_labels():
+    rng = np.random.default_rng(5)
+    X, groups = np.round(rng.normal(size=(400, 2)), 1), rng.integers(0, 2, 400)
+    costs = [checked_fit(X, groups, 12, 0.05, n_init=n_init).inertia for n_init in (1, 4, 5, 12, 30)]
+    assert costs == sorted(costs, reverse=True) and costs[-1] < costs[0] == costs[1]
+    results = [checked_fit(X, groups, 12, 0.05, n_init=8, n_jobs=n_jobs) for n_jobs in (1, 3)]
+    assert results[0].labels.tobytes() == results[1].labels.tobytes() and results[0].n_iter == results[1].n_iter
+
+
+@pytest.mark.parametrize(("n", "n_starts"), [(2_900, 8), (11_000, 2), (12_500, 1)])
+def test_the_larger_the_table_the_fewer_starts_continue_on_it(n, n_starts):
+    """A block of four trials gives eight starts, with and without swaps, or its best two, or one. Equal starts count once."""
+    X, groups = np.random.default_rng(n).normal(size=(n, 2)), np.arange(n) % 2
+    steps = []
+    checked_fit(X, groups, 9, 0.1, report=lambda step, cost: steps.append(step))
+    assert 1 <= steps.count("start on the table") <= n_starts
+    assert n_starts == 1 or steps.count("start on the table") > 1
+
+
+def test_swaps_are_judged_by_their_cost_at_fixed_prices():
+    rng = np.random.default_rng(0)
+    X, groups, weights = rng.normal(size=(60, 3)), rng.integers(0, 2, 60), rng.random(60)
+    centres, prices = X[:5] + 0.1, rng.random((2, 5))
+    values = squared_distances(X, centres) + prices[groups]
+    order = np.argsort(values, axis=1)
+    first, least, second = order[:, 0].copy(), np.sort(values)[:, 0].copy(), np.sort(values)[:, 1].copy()
+    new_prices, costs = np.array([0.3, 0.1]), np.empty(5)
+    module._costs_of_swaps(X, weights, groups, first, least, second, new_prices, 17, costs)
+    new_values = squared_distances(X, X[17:18])[:, 0] + new_prices[groups]
+    for old in range(5):
+        others = np.delete(values, old, axis=1).min(axis=1)
+        assert costs[old] == pytest.approx((weights * np.minimum(others, new_values)).sum())
+
+
 def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_gives_exact_proportions():
     rng = np.random.default_rng(1)
     X = np.r_[rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20]
@@ -107,10 +195,10 @@ def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_gives_exact_prop
 def test_the_error_of_a_failed_search_holds_nearly_fair_labels():
     """Only huge clusters have shares within this limit. The table is too large to prove that the limit is infeasible."""
     rng = np.random.default_rng(0)
-    groups = np.repeat([0, 1, 2], [4001, 4003, 4007])
+    groups = np.repeat([0, 1, 2], [4001, 4003, 8009])
     X = rng.normal(size=(len(groups), 2))
     levels = np.arange(3)[:, None]
-    limits = deviation_limits(levels, np.bincount(groups), [Fraction(1, 10**4)])
+    limits = deviation_limits(levels, np.bincount(groups), [Fraction(1, 2 * 10**4)])
     with pytest.raises(NoClusteringError) as error:
         fair_limit(X, groups, 3, np.random.default_rng(0), limits, levels)
     assert error.value.status == "not_converged" and (np.bincount(error.value.labels) > 0).sum() == 3

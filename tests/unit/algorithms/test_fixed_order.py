@@ -54,6 +54,8 @@ ALLOWED = {
     ("clusterlets.algorithms.kmeans", "lloyd", ".var"): _NUMPY_METHOD,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
+    ("clusterlets.algorithms.limit_counts", "counts_by_program", "import scipy"): "its counts are searched again",
+    ("clusterlets.algorithms.limit_counts", "counts_by_program", "@"): "of a sparse matrix of whole numbers",
     ("clusterlets.metrics.pieces", "cohesion", "@"): "integers",
     ("clusterlets.metrics.pieces", "cohesion_with_error", ".std"): _NUMPY_METHOD,
     ("clusterlets.metrics.pieces", "composition", "@"): "integers",

@@ -121,3 +121,53 @@ def test_the_bound_on_the_number_of_clusters_is_the_one_worked_out_by_hand(total
     levels = np.arange(len(totals))[:, None]
     constraints = limit_rows(deviation_limits(levels, totals, [exact_fraction(limit)]), levels, totals)
     assert clusters_at_most(totals, constraints, 1) == bound
+
+
+@pytest.mark.parametrize("k", [36, 39, 42])
+def test_clusters_of_a_finer_split_are_joined_where_the_search_fails(k):
+    """The search finds counts for 43 clusters, but not for 36 to 42."""
+    totals, levels = np.array([211, 113, 254]), np.arange(3)[:, None]
+    rows = limit_rows(deviation_limits(levels, totals, [exact_fraction("0.03")]), levels, totals)
+    counts = feasible_counts(np.repeat(totals[:, None] / k, k, axis=1), totals, rows)
+    assert (rows @ counts <= 0).all() and counts.sum(axis=1).tolist() == totals.tolist() and counts.sum(axis=0).min() > 0
+
+
+def test_a_mixed_integer_program_finds_counts_where_the_search_and_joining_fail():
+    totals, levels = np.array([206, 112, 93, 50]), np.arange(4)[:, None]
+    rows = limit_rows(deviation_limits(levels, totals, [exact_fraction("0.01")]), levels, totals)
+    counts = feasible_counts(np.repeat(totals[:, None] / 16, 16, axis=1), totals, rows)
+    assert (rows @ counts <= 0).all() and counts.sum(axis=1).tolist() == totals.tolist() and counts.sum(axis=0).min() > 0
+
+
+def test_known_counts_are_moved_where_the_search_fails():
+    totals, levels = np.array([211, 113, 254]), np.arange(3)[:, None]
+    rows = limit_rows(deviation_limits(levels, totals, [exact_fraction("0.03")]), levels, totals)
+    wanted = np.random.default_rng(0).dirichlet(np.ones(40), size=3) * totals[:, None]
+    known = feasible_counts(np.repeat(totals[:, None] / 40, 40, axis=1), totals, rows)
+    counts = feasible_counts(wanted, totals, rows, known=known)
+    assert (rows @ counts <= 0).all() and np.abs(counts - wanted).sum() <= np.abs(known - wanted).sum()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=3),
+    st.sampled_from(["0", "0.1", "0.25", "1"]),
+    st.integers(1, 4),
+    st.integers(1, 12),
+    st.integers(1, 30),
+)
+def test_counts_keep_both_sizes_or_are_refused(totals, limit, k, least_size, largest_size):
+    totals, levels = np.array(totals), np.arange(len(totals))[:, None]
+    rows = limit_rows(deviation_limits(levels, totals, [exact_fraction(limit)]), levels, totals)
+    wanted = np.random.default_rng(0).dirichlet(np.ones(k), size=len(totals)) * totals[:, None]
+    n = totals.sum()
+    fits = k * least_size <= n <= k * largest_size
+    try:
+        counts = feasible_counts(wanted, totals, rows, least_size, largest_size)
+    except NoClusteringError as error:
+        assert not fits or len(rows)  # sizes alone can be kept if they fit
+        assert fits or error.status == "infeasible" or least_size > largest_size
+        return
+    sizes = counts.sum(axis=0)
+    assert fits and (rows @ counts <= 0).all() and (counts >= 0).all() and (counts.sum(axis=1) == totals).all()
+    assert sizes.min() >= least_size and sizes.max() <= largest_size

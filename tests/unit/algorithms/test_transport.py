@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+import clusterlets.algorithms.transport as module
 from clusterlets.algorithms.transport import BITS, transport
 from clusterlets.errors import ClusterletsError
 
@@ -49,6 +50,23 @@ def test_no_assignment_with_the_given_sizes_is_cheaper(seed, n, k, kind, price_s
     assert prices.min() == 0 and np.isfinite(prices).all()
     priced_costs = costs + prices
     assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding_error(costs)).all()
+
+
+@pytest.mark.parametrize("kind", ["plain", "few values", "apart"])
+@pytest.mark.parametrize("price_error", [0.0, 0.05, 3.0])
+def test_frozen_rows_are_freed_until_no_assignment_is_cheaper(monkeypatch, kind, price_error):
+    """Good prices leave most of 1,500 rows frozen; with poor ones, rows are freed again or too many have to move."""
+    costs, sizes = problem(1, 1500, 4, kind)
+    labels, prices = transport(costs, sizes)
+    n_free, solve = [], module._transport_free
+    monkeypatch.setattr(module, "_transport_free", lambda *problem: n_free.append(len(problem[1])) or solve(*problem))
+    wrong_prices = prices + price_error * np.random.default_rng(0).random(4) * np.ptp(costs)
+    near_labels, near_prices = transport(costs, sizes, wrong_prices)
+    assert np.array_equal(np.bincount(near_labels, minlength=4), sizes)
+    assert abs(cost_of(costs, near_labels) - cost_of(costs, labels)) <= rounding_error(costs)
+    priced_costs = costs + near_prices
+    assert (priced_costs[np.arange(1500), near_labels] <= priced_costs.min(axis=1) + rounding_error(costs)).all()
+    assert kind != "plain" or price_error or max(n_free) < 750
 
 
 def test_one_cluster_takes_all_instances_and_an_empty_table_has_no_labels():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from fair_tables import sse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from clusterlets import FairLimit, InvalidInput, fairness_report
 from clusterlets import __main__ as command_line
@@ -43,6 +44,37 @@ def test_for_a_single_group_a_share_below_one_and_a_too_large_minimum_size_are_i
         with pytest.raises(NoClusteringError) as error:
             FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ONE_GROUP)
         assert error.value.status == "infeasible"
+
+
+def test_sizes_alone_are_limited_without_sensitive_features():
+    X = table(0, 60)
+    fitted = FairLimit(4, max_deviation=1, min_cluster_size=15, max_cluster_size=15, random_state=0).fit(X)
+    assert fitted.sizes_.tolist() == [15] * 4 and fitted.deviation_ == 0
+    grouped = FairLimit(4, max_deviation=1, min_cluster_size=15, max_cluster_size=15, random_state=0)
+    assert np.array_equal(grouped.fit(X, sensitive_features=np.tile(["f", "m"], 30)).labels_, fitted.labels_)
+    for settings in ({}, {"max_deviation": 0.5}, {"shares": {"f": (0, 1)}}):
+        with pytest.raises(InvalidInput, match="sensitive_features is missing"):
+            FairLimit(4, max_cluster_size=15, **settings).fit(X)
+    with pytest.raises(InvalidInput, match="max_cluster_size = 14 is less than min_cluster_size = 15"):
+        FairLimit(4, max_deviation=1, min_cluster_size=15, max_cluster_size=14).fit(X)
+    with pytest.raises(NoClusteringError, match="4 clusters of at most 14 rows cannot hold all 60 rows") as error:
+        FairLimit(4, max_deviation=1, max_cluster_size=14).fit(X)
+    assert error.value.status == "infeasible"
+
+
+def test_a_row_that_rules_the_cost_is_named_in_a_warning():
+    X = table(4, 80)
+    X[17] = 1e9
+    fitted = FairLimit(3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"row 17 \(counting from 0\) .* its cluster makes 100% of the sum"):
+        fitted.fit(X, sensitive_features=np.tile(["f", "m"], 40))
+    assert FairLimit(3, random_state=0).fit(table(4, 80), sensitive_features=np.tile(["f", "m"], 40)).note_ == ""
+
+
+def test_threads_give_the_same_labels():
+    X, sex = table(5, 200), np.tile(["f", "m"], 100)
+    fits = [FairLimit(5, n_jobs=n_jobs, random_state=0).fit(X, sensitive_features=sex).labels_ for n_jobs in (1, 2, -1)]
+    assert np.array_equal(fits[0], fits[1]) and np.array_equal(fits[0], fits[2])
 
 
 @pytest.mark.parametrize("limit", [0, 0.1, 1])
