@@ -119,7 +119,7 @@ class Parameter:
     bound : Bound or None
         What the parameter guarantees for every cluster, if anything.
     default : object
-        The default value, from the signature of ``fit`` (or of a matcher's ``match``).
+        The default value, from the signature of ``fit`` (or of a matcher's ``match``), if it takes the parameter.
     """
 
     _: KW_ONLY
@@ -217,6 +217,8 @@ MAX_DEVIATION = Real(
     meaning="In place of delta: largest difference between a group's share in a cluster and in the table, up to whole "
     "instances.",
 )
+#: For methods whose ``fit`` makes a single start: :func:`clusterlets.methods.fit` makes the others.
+N_INIT = Integer(1, 10_000, default=1, meaning="Number of fits. The one with the least objective counts.")
 MIN_CLUSTER_SIZE = Integer(
     1,
     10**9,

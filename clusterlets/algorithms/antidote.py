@@ -38,11 +38,14 @@ class Antidote:
         Where the added points lie. There are none (g = 0) if no places made a clustering as good as plain k-means.
     weight : float
         Number of added points at each place; usually not a whole number.
+    fairness : float
+        What the search maximises: the smallest of the clusters' balances plus 0.1 times their mean.
     """
 
     labels: np.ndarray
     places: np.ndarray
     weight: float
+    fairness: float
 
 
 def antidote(
@@ -76,9 +79,10 @@ def antidote(
     evaluation = _Evaluation(X, groups, plain_centres, n_points / _N_PLACES)
     places, score, labels = _search(X, evaluation, random_state, n_evaluations)
     plain_labels = lloyd(X, plain_centres, max_iter=1).labels
-    if score < evaluation.score(plain_labels):
-        places, labels = places[:0], plain_labels
-    return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, evaluation.weight)
+    plain_score = evaluation.score(plain_labels)
+    if score < plain_score:
+        places, score, labels = places[:0], plain_score, plain_labels
+    return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, evaluation.weight, score[0])
 
 
 def cluster_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:

@@ -20,6 +20,8 @@ class FairLloyd(FairMethod):
         Maximum number of rounds.
     tol : float, default=1e-06
         A round that lowers the largest error by less than this fraction of it is the last.
+    n_init : int, default=1
+        Number of fits. The one with the least objective counts.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 
@@ -33,8 +35,11 @@ class FairLloyd(FairMethod):
 
     _method_class = fair_lloyd.FairLloyd
 
-    def __init__(self, n_clusters: int = 8, *, max_iter: int = 100, tol: float = 1e-6, random_state: RandomState = None):
+    def __init__(
+        self, n_clusters: int = 8, *, max_iter: int = 100, tol: float = 1e-6, n_init: int = 1, random_state: RandomState = None
+    ):
         self.n_clusters = n_clusters
         self.max_iter = max_iter
         self.tol = tol
+        self.n_init = n_init
         self.random_state = random_state

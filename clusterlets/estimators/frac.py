@@ -28,6 +28,8 @@ class FRAC(AssigningMethod):
         Maximum number of rounds.
     tol : float, default=0.0001
         Relative change of the cost at which the rounds end.
+    n_init : int, default=1
+        Number of fits. The one with the least objective counts.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep: the fair assignment, or each instance in the cluster of the nearest centre, which is
         not fair. The Clusterlets paper scored ``nearest``.
@@ -59,6 +61,7 @@ class FRAC(AssigningMethod):
         init: Literal["random", "k-means++"] = "random",
         max_iter: int = 100,
         tol: float = 1e-4,
+        n_init: int = 1,
         output: Literal["fair", "nearest"] = "fair",
         random_state: RandomState = None,
     ):
@@ -67,6 +70,7 @@ class FRAC(AssigningMethod):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
+        self.n_init = n_init
         self.output = output
         self.random_state = random_state
 
@@ -83,6 +87,8 @@ class FRACOE(AssigningMethod):
     tau : float, Fraction, str or sequence of one number for each group, default="balanced"
         Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means
         1 / n_clusters, and 0.95x means 0.95 / n_clusters.
+    n_init : int, default=1
+        Number of fits. The one with the least objective counts.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep: the fair assignment, or each instance in the cluster of the nearest centre, which is
         not fair. The Clusterlets paper scored ``nearest``.
@@ -104,10 +110,12 @@ class FRACOE(AssigningMethod):
         n_clusters: int = 8,
         *,
         tau: float | Fraction | str | Sequence[float | Fraction] = "balanced",
+        n_init: int = 1,
         output: Literal["fair", "nearest"] = "fair",
         random_state: RandomState = None,
     ):
         self.n_clusters = n_clusters
         self.tau = tau
+        self.n_init = n_init
         self.output = output
         self.random_state = random_state

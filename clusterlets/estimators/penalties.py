@@ -23,6 +23,8 @@ class FairKM(FairMethod):
         published weight, (n / n_clusters)^2.
     max_iter : int, default=300
         Maximum number of passes over the instances.
+    n_init : int, default=1
+        Number of fits. The one with the least objective counts.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 
@@ -42,11 +44,13 @@ class FairKM(FairMethod):
         *,
         penalty: float | Literal["authors"] = 1,
         max_iter: int = 300,
+        n_init: int = 1,
         random_state: RandomState = None,
     ):
         self.n_clusters = n_clusters
         self.penalty = penalty
         self.max_iter = max_iter
+        self.n_init = n_init
         self.random_state = random_state
 
 
@@ -66,6 +70,8 @@ class VFC(FairMethod):
         Bound on the curvature in the first step; it grows if a step fails.
     max_iter : int, default=100
         Maximum number of rounds.
+    n_init : int, default=1
+        Number of fits. The one with the least objective counts.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 
@@ -90,10 +96,12 @@ class VFC(FairMethod):
         fairness_weight: float = 1,
         lipschitz: float = 7,
         max_iter: int = 100,
+        n_init: int = 1,
         random_state: RandomState = None,
     ):
         self.n_clusters = n_clusters
         self.fairness_weight = fairness_weight
         self.lipschitz = lipschitz
         self.max_iter = max_iter
+        self.n_init = n_init
         self.random_state = random_state

@@ -22,6 +22,8 @@ class ScaffTree(FairMethod):
         Number of clusters, at most n.
     theta : float, default=0.5
         Weight of the groups in the choice of splits. At 0, only the labels of k-means count.
+    n_init : int, default=1
+        Number of fits. The one with the least objective counts.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 
@@ -37,9 +39,10 @@ class ScaffTree(FairMethod):
 
     _method_class = scaff_tree.ScaffTree
 
-    def __init__(self, n_clusters: int = 8, *, theta: float = 0.5, random_state: RandomState = None):
+    def __init__(self, n_clusters: int = 8, *, theta: float = 0.5, n_init: int = 1, random_state: RandomState = None):
         self.n_clusters = n_clusters
         self.theta = theta
+        self.n_init = n_init
         self.random_state = random_state
 
     def export_text(self, feature_names=None, decimals=2) -> str:

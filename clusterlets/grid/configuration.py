@@ -368,8 +368,9 @@ def _method_settings(method: type[Method], name: str, entry: Mapping, config: Ma
     defaults = {parameter: configured.get(parameter, list(values)) for parameter, values in values_tried.items()}
     parameters = {**defaults, **entry.get("parameters", {})}
     starts = config["starts"] if method.is_random and not method.is_matcher else None
-    if starts and "n_init" in method.parameters:  # the method makes the starts itself
+    if starts and method.makes_its_own_starts():
         parameters.setdefault("n_init", [starts])
+    if "n_init" in parameters:
         starts = None
     return {
         **{key: entry[key] for key in ("path", "command", "conda", "files") if key in entry},

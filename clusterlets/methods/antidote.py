@@ -1,6 +1,6 @@
 """Antidote: plain k-means on the rows and a few added points, which make the clusters fairer."""
 
-from clusterlets.methods import COMPILED, Integer, Method, Real
+from clusterlets.methods import COMPILED, N_INIT, Integer, Method, Real
 
 
 class Antidote(Method):
@@ -30,6 +30,7 @@ class Antidote(Method):
         "n_evaluations": Integer(
             1, 1_000_000, meaning="Number of positions to try for the added points; each costs a run of k-means."
         ),
+        "n_init": N_INIT,
     }
     libraries = COMPILED
     most_rows = 2000
@@ -37,4 +38,6 @@ class Antidote(Method):
     def fit(self, X, groups, n_clusters, random_state, rho=0.05, n_evaluations=300):
         from clusterlets.algorithms.antidote import antidote
 
-        return antidote(X, groups, n_clusters, random_state, rho, n_evaluations).labels
+        result = antidote(X, groups, n_clusters, random_state, rho, n_evaluations)
+        self.objective_ = -result.fairness
+        return result.labels

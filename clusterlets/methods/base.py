@@ -40,7 +40,8 @@ class Method:
     parameters : mapping of str to Parameter
         The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values is
         short for a :class:`Parameter` that has this grid and accepts any value. A parameter of ``fit`` that is not declared
-        here accepts any value too. Once the class exists, the mapping contains every parameter, with its default.
+        here accepts any value too. ``"n_init": N_INIT`` lets users ask for several fits, of which the best counts; ``fit``
+        itself does not get it. Once the class exists, the mapping contains every parameter, with its default.
     settings : mapping of str to str
         For a :class:`Matcher`: maps parameters of ``match`` to keys of the configuration, whose values are the same in every
         run, such as ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
@@ -74,8 +75,8 @@ class Method:
     If ``fit`` sets an attribute whose name ends in an underscore, such as ``self.n_iter_``, the estimator gets it too.
     Two of these have a meaning:
 
-    - ``self.objective_`` (a number) is what the fit minimised. Of several starts, the workflow keeps the one with the smallest
-      objective. If it is not set, the sum of squared errors decides.
+    - ``self.objective_`` (a number) is what the fit minimised. Of several starts, the one with the smallest objective
+      counts. If it is not set, the sum of squared errors decides.
     - ``self.note_`` (a string) says what a reader of the result should know. It becomes the note of the run, and the estimator
       issues it as a warning.
 
@@ -108,18 +109,24 @@ class Method:
         defaults = {name: argument.default for name, argument in arguments if argument.default is not Argument.empty}
         own_parameters = vars(cls).get("parameters", {})
         # Leave out inherited parameters that this class's fit does not take.
-        declared = {name: value for name, value in cls.parameters.items() if name in own_parameters or name in defaults}
+        kept = {*own_parameters, *defaults, "n_init"}
+        declared = {name: value for name, value in cls.parameters.items() if name in kept}
         cls.parameters = declared | {name: Parameter() for name in defaults if name not in declared}
         for name, parameter in cls.parameters.items():
             if isinstance(parameter, list | tuple) and parameter:
                 parameter = Parameter(grid=parameter)
             if isinstance(parameter, Parameter):  # otherwise, check() refuses the method
-                cls.parameters[name] = replace(parameter, default=defaults.get(name))
+                cls.parameters[name] = replace(parameter, default=defaults.get(name, parameter.default))
 
     @classmethod
     def arguments(cls) -> Mapping[str, Argument]:
         """The arguments of ``fit``; of ``match`` for a matcher."""
         return signature(getattr(cls, "match" if cls.is_matcher else "fit")).parameters
+
+    @classmethod
+    def makes_its_own_starts(cls) -> bool:
+        """Whether ``fit`` takes ``n_init`` itself. Otherwise :func:`clusterlets.methods.fit` makes the starts."""
+        return "n_init" in cls.arguments()
 
     @classmethod
     def takes_any_parameter(cls) -> bool:

@@ -79,7 +79,7 @@ def _faults(method: type[Method]) -> Iterable[str]:
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter or a non-empty list of values, not {parameter!r}"
             continue
-        if not method.takes_any_parameter() and name not in method.arguments():
+        if not method.takes_any_parameter() and name not in (*method.arguments(), "n_init"):
             yield f"parameters: fit has no argument {name} with a default"
         if not all(map(_is_finite_value, parameter.grid)):
             yield f"parameters: values of {name} must be finite numbers, strings, true, false or null"

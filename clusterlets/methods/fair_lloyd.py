@@ -1,6 +1,6 @@
 """Fair-Lloyd: k-means that lowers the largest mean squared error of a group."""
 
-from clusterlets.methods import COMPILED, Integer, Method, Real
+from clusterlets.methods import COMPILED, N_INIT, Integer, Method, Real
 
 
 class FairLloyd(Method):
@@ -17,6 +17,7 @@ class FairLloyd(Method):
     parameters = {
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
         "tol": Real(0, 1, meaning="A round that lowers the largest error by less than this fraction of it is the last."),
+        "n_init": N_INIT,
     }
     libraries = COMPILED
 

@@ -1,6 +1,6 @@
 """FairKM: k-means with a penalty on the deviation of the clusters' group shares."""
 
-from clusterlets.methods import COMPILED, Integer, Method, Real
+from clusterlets.methods import COMPILED, N_INIT, Integer, Method, Real
 
 
 class FairKM(Method):
@@ -26,6 +26,7 @@ class FairKM(Method):
             "value authors means the published weight, (n / n_clusters)^2.",
         ),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of passes over the instances."),
+        "n_init": N_INIT,
     }
     libraries = COMPILED
 

@@ -24,13 +24,15 @@ def fit(
     X: np.ndarray,
     groups: np.ndarray,
     n_clusters: int,
-    random_state: np.random.Generator,
+    random_state: np.random.Generator | Sequence[np.random.Generator],
     parameters: Mapping[str, Any],
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({}),
     shared: dict[str, Any] | None = None,
 ) -> tuple[Method, dict[str, np.ndarray]]:
     """Fit a method to read-only copies of a table, so that it cannot change the data by which its clusters are scored.
 
+    ``random_state`` may be several generators, one for each start. If ``parameters`` has ``n_init`` and the method's ``fit``
+    does not take it, each generator serves so many starts. Of all starts, the first with the least :func:`objective_of` counts.
     ``sensitive_columns`` and ``shared`` are passed to the method as its attributes.
 
     Returns
@@ -40,11 +42,22 @@ def fit(
     clusterings : mapping
         The result of :func:`clusterings`.
     """
-    fitted = method()
-    fitted.sensitive_columns, fitted.shared = sensitive_columns, shared
-    with seeded_generators(method, random_state):
-        result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters)
-    return fitted, clusterings(method, result, len(X))
+    own_parameters, n_init = dict(parameters), 1
+    if not method.makes_its_own_starts() and "n_init" in method.parameters:
+        n_init = own_parameters.pop("n_init", 1)
+    generators = [random_state] if isinstance(random_state, np.random.Generator) else random_state
+    best, least = None, inf
+    for generator in (generator for generator in generators for _ in range(n_init)):
+        fitted = method()
+        fitted.sensitive_columns, fitted.shared = sensitive_columns, shared
+        with seeded_generators(method, generator):
+            result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, generator, **own_parameters)
+        outcome = fitted, clusterings(method, result, len(X))
+        objective = objective_of(*outcome, X) if n_init * len(generators) > 1 else inf
+        if best is None or objective < least:
+            best, least = outcome, objective
+    assert best
+    return best
 
 
 @contextmanager
@@ -73,7 +86,7 @@ def seeded_generators(method: type[Method], random_state: np.random.Generator) -
             os.environ[_HASH_SEED] = former[2]
 
 
-def objective_of(fitted: Method, X: np.ndarray, clusterings: Mapping[str, np.ndarray]) -> float:
+def objective_of(fitted: Method, clusterings: Mapping[str, np.ndarray], X: np.ndarray) -> float:
     """What a fit minimised: its ``objective_`` if it set one, otherwise the sum of squared errors of its first output.
 
     If clusters overlap, the sum is infinite. O(n d).

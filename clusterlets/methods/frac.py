@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from clusterlets.methods import COMPILED, PARTS, Choice, Integer, Method, Real
+from clusterlets.methods import COMPILED, N_INIT, PARTS, Choice, Integer, Method, Real
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class FRAC(Method):
         "init": Choice(("random", "k-means++"), meaning="First centres."),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
         "tol": Real(0, 1, meaning="Relative change of the cost at which the rounds end."),
+        "n_init": N_INIT,
     }
     libraries = COMPILED
     stream = 3

@@ -1,6 +1,6 @@
 """A tree that learns the labels of plain k-means."""
 
-from clusterlets.methods import COMPILED, Method, Real
+from clusterlets.methods import COMPILED, N_INIT, Method, Real
 
 
 class ScaffTree(Method):
@@ -26,6 +26,7 @@ class ScaffTree(Method):
             trades_fairness=True,
             meaning="Weight of the groups in the choice of splits. At 0, only the labels of k-means count.",
         ),
+        "n_init": N_INIT,
     }
     libraries = COMPILED
 

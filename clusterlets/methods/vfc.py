@@ -1,6 +1,6 @@
 """VFC: soft k-means with a fairness penalty, minimised through a variational bound."""
 
-from clusterlets.methods import COMPILED, Integer, Method, Real
+from clusterlets.methods import COMPILED, N_INIT, Integer, Method, Real
 
 
 class VFC(Method):
@@ -25,6 +25,7 @@ class VFC(Method):
         ),
         "lipschitz": Real(1e-9, 1_000_000_000, meaning="Bound on the curvature in the first step; it grows if a step fails."),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
+        "n_init": N_INIT,
     }
     libraries = COMPILED
 

@@ -16,7 +16,6 @@ from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Budget, fits
 from clusterlets.grid.pieces import save_failed_batch, save_pieces
 from clusterlets.grid.samples import Sample
-from clusterlets.methods.fits import objective_of
 from clusterlets.methods.users_file import is_from_file
 from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
@@ -61,15 +60,10 @@ def fit_method(
     shared: dict[str, Any] = {}
 
     def fit(seed: int):
-        best_result, best_objective = None, np.inf
-        for start in range(starts):
-            stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start)
-            arguments = prepared.X, prepared.groups, k, stream, fit_parameters, sensitive_columns, shared
-            fitted, clusterings = methods.fit(method_class, *arguments)
-            objective = objective_of(fitted, prepared.X, clusterings) if starts > 1 else 0.0
-            if best_result is None or objective < best_objective:
-                best_result, best_objective = (clusterings, getattr(fitted, "note_", "")), objective
-        return best_result
+        streams = [random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start) for start in range(starts)]
+        arguments = prepared.X, prepared.groups, k, streams, fit_parameters, sensitive_columns, shared
+        fitted, clusterings = methods.fit(method_class, *arguments)
+        return clusterings, getattr(fitted, "note_", "")
 
     all_clusterings: dict[str, np.ndarray] = {}
     statuses: dict[str, tuple[str, str]] = {}

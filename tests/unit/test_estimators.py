@@ -260,9 +260,31 @@ def another_value(parameter):
     return next(value for value in candidates if value != parameter.default and not parameter.fault("", as_python(value)))
 
 
+def takes(estimator, name):
+    """Whether the method itself takes a parameter, and not :func:`clusterlets.methods.fit`."""
+    return name != "n_init" or estimator._method_class.makes_its_own_starts()
+
+
+@pytest.mark.parametrize("estimator", [estimator for estimator in ESTIMATORS if not takes(estimator, "n_init")])
+def test_of_several_fits_the_best_by_the_methods_own_objective_counts(people, estimator):
+    X, sex, _ = people
+    if "n_init" not in estimator._method_class.parameters:
+        with pytest.raises(TypeError, match="n_init"):
+            estimator(n_init=2)
+        return
+    generator, fits = np.random.default_rng(4), []
+    for _ in range(4):  # each fit goes on where the one before left the generator
+        one = estimator(4, random_state=generator).fit(X, sensitive_features=sex)
+        fits.append((getattr(one, "objective_", one.inertia_), one.labels_))
+    best = min(fits, key=lambda fit: fit[0])
+    fitted = estimator(4, n_init=4, random_state=4).fit(X, sensitive_features=sex)
+    assert np.array_equal(fitted.labels_, best[1])
+    assert getattr(fitted, "objective_", fitted.inertia_) == best[0] <= max(fit[0] for fit in fits)
+
+
 @pytest.mark.parametrize(
     ("estimator", "name"),
-    [(estimator, name) for estimator in ESTIMATORS for name in estimator._method_class.parameters],
+    [(estimator, name) for estimator in ESTIMATORS for name in estimator._method_class.parameters if takes(estimator, name)],
 )
 def test_every_parameter_reaches_the_method(people, estimator, name):
     X, sex, _ = people

@@ -31,7 +31,7 @@ def test_every_run_has_a_single_start():
     grids = read_configuration(FIELD)["grids"]
     starts = {name: grid["starts"] * grid["parameters"].get("n_init", [1])[0] for name, grid in grids.items()}
     assert set(starts.values()) == {1}
-    assert all("n_init" in grids[name]["parameters"] for name in grids if "n_init" in methods.get(name).parameters)
+    assert all("n_init" in grids[name]["parameters"] for name in grids if methods.get(name).makes_its_own_starts())
 
 
 def test_every_ladder_has_at_most_eight_values_and_the_method_allows_them():

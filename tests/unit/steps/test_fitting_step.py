@@ -72,8 +72,8 @@ def test_starts_are_judged_by_the_methods_own_objective_or_else_by_the_squared_e
     X, groups = np.random.default_rng(1).normal(size=(60, 2)), np.arange(60) % 2
     for name in ("fairkm", "vfc", "fair-lloyd"):
         fitted, clusterings = methods.fit(methods.get(name), X, groups, 3, np.random.default_rng(0), {})
-        assert objective_of(fitted, X, clusterings) == fitted.objective_
+        assert objective_of(fitted, clusterings, X) == fitted.objective_
     fitted, clusterings = methods.fit(methods.get("FRAC"), X, groups, 3, np.random.default_rng(0), {})
     labels = clusterings["FRAC (fair)"]
     expected = sum(np.square(X[labels == label] - X[labels == label].mean(axis=0)).sum() for label in range(3))
-    assert objective_of(fitted, X, clusterings) == pytest.approx(expected)
+    assert objective_of(fitted, clusterings, X) == pytest.approx(expected)
