@@ -18,6 +18,10 @@ class InvalidInput(ClusterletsError, ValueError):
     """Input that the user can fix. It is also a ``ValueError``, which users of scikit-learn expect."""
 
 
+class LookAlikeGroups(UserWarning):
+    """Values of a sensitive column are different groups, but differ only in their spelling, such as f and F."""
+
+
 class NoClusteringError(InvalidInput):
     """A method has no clustering to return, for example because it did not converge.
 

@@ -1,7 +1,11 @@
-"""Checks of a user's input: magnitudes of features, numbers that name groups, and tables whose rows belong together."""
+"""Checks of a user's input: magnitudes of features, values that name groups, and tables whose rows belong together."""
 
+import math
 import sys
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +15,8 @@ from clusterlets.errors import ClusterletsError, InvalidInput
 #: Largest magnitude of a feature. Its inverse is the smallest range of a feature that is not constant. Sums of squares of both
 #: lie well within the range of double precision, for any table that fits into memory.
 LARGEST = 1e100
+#: A sensitive column with more distinct values than this is probably a measurement.
+MAX_GROUPS = 20
 
 
 def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bool = False) -> None:
@@ -42,11 +48,53 @@ def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
         )
 
 
-def check_groups(numbers: np.ndarray) -> None:
-    """Raise ClusterletsError if any of the numbers (n,) is not whole, because a measurement cannot name a group. O(n)."""
-    fractions = numbers[numbers % 1 != 0]
-    if len(fractions):
+def check_groups(values: Iterable[Any], n_rows: float) -> None:
+    """Raise ClusterletsError if the distinct values (K,) of a column of ``n_rows`` cannot be groups, whatever their type. O(K).
+
+    Fractions are measurements, also in a column of numbers that are spelled as text. More than 20 values, each of which
+    describes fewer than two rows on average, are a measurement, a date or an identifier.
+    """
+    values = list(values)
+    texts = [value for value in values if isinstance(value, str)]
+    numbers = [float(value) for value in values if isinstance(value, Real | Decimal)]
+    numbers_in_text = list(map(_parse_number, texts))
+    if not any(map(math.isnan, numbers_in_text)):
+        numbers += numbers_in_text
+    fractions = [number for number in numbers if not number.is_integer()]
+    if fractions:
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")
+    if len(values) > MAX_GROUPS and 2 * len(values) > n_rows:
+        raise ClusterletsError(
+            f"{n_rows} rows have {len(values)} different values, too many to be groups; bin a measure or a date first."
+        )
+
+
+def _parse_number(text: str) -> float:
+    try:
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan
+
+
+def _tell_apart(values: list) -> list[str]:
+    """The values as Python writes them; with escapes where two would look the same."""
+    texts = [repr(value) for value in values]
+    normal_forms = {unicodedata.normalize("NFKC", text) for text in texts}
+    return texts if len(normal_forms) == len(texts) else [ascii(value) for value in values]
+
+
+def look_alikes(values: Iterable[Any]) -> str:
+    """Describe values that differ only in case, blanks, type, or the notation of a number or character; "" if there are none.
+
+    O(K) for K values.
+    """
+    spellings: dict[Any, list] = {}
+    for value in values:
+        text = " ".join(unicodedata.normalize("NFKC", str(value)).casefold().split())
+        number = _parse_number(text)
+        spellings.setdefault(text if math.isnan(number) else number, []).append(value)
+    alike = [" and ".join(_tell_apart(group)) for group in spellings.values() if len(group) > 1]
+    return f"these groups look alike: {'; '.join(alike)}. If they are the same group, spell them alike" if alike else ""
 
 
 def _describe_feature(feature: int, names: Sequence[str] | None) -> str:

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from clusterlets import methods
+from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.commands.summary import Summary
-from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import moments
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import format_nested, parse_parameters, parse_value

@@ -1,6 +1,7 @@
 """A user's own table: the options that describe it, the code that reads it, and warnings about its columns."""
 
 import argparse
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from clusterlets.algorithms.checks import MAX_GROUPS, look_alikes
 from clusterlets.commands import cli
 from clusterlets.datasets import user_table
-from clusterlets.datasets.suspects import MAX_GROUPS, reason_not_a_feature, unlike_scales
+from clusterlets.datasets.suspects import reason_not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
-from clusterlets.errors import ClusterletsError, did_you_mean
+from clusterlets.errors import ClusterletsError, LookAlikeGroups, did_you_mean
 from clusterlets.text import first_of
 
 _MAX_LISTED = 60  # columns that a message names one by one
@@ -80,6 +82,7 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
         :func:`clusterlets.datasets.user_table.read` refuses the table, for example because it has too few groups.
     """
     check_options(options)
+    warnings.simplefilter("ignore", LookAlikeGroups)  # the table's own warnings name them
     features = options.features.split(",") if options.features else []
     for option, names in (("--sensitive", options.sensitive), ("--features", features)):
         repeated = [name for name in names if names.count(name) > 1]
@@ -189,13 +192,10 @@ def _warnings(table: Table, scaling: str) -> list[str]:
             f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
             "since hardly any method can keep so many shares"
         )
-    first_spellings: dict[str, str] = {}
-    for name in table.group_names:
-        first_spelling = first_spellings.setdefault(name.casefold(), name)
-        if first_spelling != name:
-            messages.append(
-                f"the groups {first_spelling!r} and {name!r} differ only in case; if they are the same group, spell them alike"
-            )
+    for names in columns_of_names(table.group_names):
+        alike = look_alikes(dict.fromkeys(names))
+        if alike:
+            messages.append(alike)
     unlike_features = unlike_scales(table) if scaling == "none" else None
     if unlike_features:
         largest, smallest, ratio = unlike_features

@@ -14,8 +14,6 @@ MIN_DISTINCT = 0.98
 _MIN_ROWS = 50  # in fewer rows, whole numbers may all differ by chance
 #: Largest acceptable ratio between the standard deviations of two features.
 LARGEST_RATIO = 100.0
-#: A sensitive column with more distinct values than this is probably a measurement.
-MAX_GROUPS = 20
 
 
 def reason_not_a_feature(name: str, values: np.ndarray) -> str | None:

@@ -450,7 +450,7 @@ def _check_sensitive(where: str, cells: Sequence[str]) -> None:
     values = numerals.parse_numbers([cell for cell in cells if cell.lower() not in _MISSING_MARKS])
     if not np.isnan(values).any():
         try:
-            check_groups(values)
+            check_groups(np.unique(values), len(cells))
         except ClusterletsError as problem:
             raise BadData(f"{where} {problem}") from None
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.estimators.groups import column_names, encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, text_as_invalid_input
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, generator
 
 #: What an estimator accepts as ``random_state``.
 RandomState = int | np.random.Generator | np.random.RandomState | None
@@ -91,15 +91,12 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
                 "sensitive_features is missing, and y, the second argument of fit, is ignored: give the group of each instance "
                 "by name, fit(X, sensitive_features=groups)."
             )
-        if sample_weight is not None and np.ptp(np.asarray(sample_weight, dtype=float)) > 0:
-            raise InvalidInput(
-                f"sample_weight: {type(self).__name__} cannot weight instances, because its shares are counts of rows. Leave "
-                "the weights out, or repeat rows instead."
-            )
         with as_invalid_input():
             self._check_parameters()
             check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._numbers(X, ensure_min_samples=2)
+        if sample_weight is not None:
+            self._check_weights(sample_weight, len(X))
         groups, self.sensitive_classes_ = encode(sensitive_features, len(X), self._min_groups())
         self.sensitive_names_ = column_names(sensitive_features)
         with as_invalid_input():
@@ -142,7 +139,20 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             check_largest(X)
         return X
 
+    def _check_weights(self, sample_weight, n: int) -> None:
+        """Raise a ValueError unless all rows weigh the same; first for weights that scikit-learn refuses too."""
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, ensure_non_negative=True, input_name="sample_weight"
+        )
+        if weights.shape != (n,):
+            raise InvalidInput(f"sample_weight has the shape {weights.shape}; give one weight for each of the {n} rows.")
+        if np.ptp(weights) > 0 or not weights[0]:
+            raise InvalidInput(
+                f"sample_weight: {type(self).__name__} cannot weight instances, because its shares are counts of rows. Leave "
+                "the weights out, or repeat rows instead."
+            )
+
     def _numbers(self, X, **settings) -> np.ndarray:
         """X as an array of numbers; InvalidInput names a column that holds something else."""
-        with text_as_invalid_input(X):
-            return validate_data(self, X, dtype=np.float64, order="C", **settings)
+        check_numbers(X)
+        return validate_data(self, X, dtype=np.float64, order="C", **settings)

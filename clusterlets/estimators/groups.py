@@ -4,7 +4,9 @@ NumPy encodes arrays and lists. pandas encodes columns of its own types, such as
 imported pandas already, so this module does not import it.
 """
 
+import math
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from numbers import Real
@@ -13,8 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from clusterlets.algorithms.checks import check_groups
-from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_input
+from clusterlets.algorithms.checks import check_groups, look_alikes
+from clusterlets.errors import InvalidInput, LookAlikeGroups
+from clusterlets.estimators.inputs import as_array, as_invalid_input, frame_columns, is_missing
 
 
 def encode(sensitive_features, n: int, min_groups: int = 1, names: Sequence | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +57,9 @@ def encode(sensitive_features, n: int, min_groups: int = 1, names: Sequence | No
         raise InvalidInput("sensitive_features has no column.")
     if names is not None:
         columns = _select_columns(columns, names)
-    encoded = [_encode_column(name, column) for name, column in columns]
+    # Few new rows of many known groups may all differ.
+    n_judged = n if names is None else math.inf
+    encoded = [_encode_column(name, column, n_judged) for name, column in columns]
     combinations, groups = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
     if len(combinations) < min_groups:
         raise InvalidInput("sensitive_features has only one group; fairness needs two or more.")
@@ -84,20 +89,14 @@ def _select_columns(columns: list[tuple[Any, Any]], names: Sequence) -> list[tup
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
-    """Number of rows, and the name and values of each column. The values are a NumPy array or an extension array of pandas."""
-    pandas = sys.modules.get("pandas")
-    if pandas and isinstance(
-        sensitive_features, pandas.DataFrame | pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray
-    ):
-        frame = pandas.DataFrame(sensitive_features)
-        return len(frame), [
-            (name, column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array) for name, column in frame.items()
+    """Number of rows, and the name and values of each column: a NumPy array, or a categorical Series of pandas."""
+    frame = frame_columns(sensitive_features)
+    if frame is not None:
+        columns = [
+            (name, column if hasattr(column, "cat") and hasattr(column, "iloc") else _as_objects(column))
+            for name, column in frame
         ]
-    frame_names = getattr(sensitive_features, "column_names", getattr(sensitive_features, "columns", None))
-    if frame_names is not None and hasattr(sensitive_features, "__arrow_c_stream__"):  # a table of polars or Arrow
-        return len(sensitive_features), [(name, _column_of_arrow(sensitive_features[name])) for name in frame_names]
-    if hasattr(sensitive_features, "__arrow_c_stream__"):  # a single column; those of polars have names
-        return len(sensitive_features), [(getattr(sensitive_features, "name", "") or 0, _column_of_arrow(sensitive_features))]
+        return len(sensitive_features), columns
     array = sensitive_features.toarray() if issparse(sensitive_features) else as_array(sensitive_features, "sensitive_features")
     if array.ndim == 0:
         raise InvalidInput(
@@ -107,67 +106,57 @@ def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
         raise InvalidInput(f"sensitive_features has {array.ndim} dimensions: give one column (n,), or several (n, S).")
     if array.dtype.names:
         return len(array), [(name, array[name]) for name in array.dtype.names]
-    columns = array.T if array.ndim == 2 else [array]
+    values = list(array.T) if array.ndim == 2 else [array]
     if array.dtype.kind in "OUS" and isinstance(sensitive_features, list | tuple):
         rows = sensitive_features if array.ndim == 2 else [[value] for value in sensitive_features]
-        columns = [_column_of_list(list(column)) for column in zip(*rows, strict=True)]
-    return len(array), list(enumerate(columns))
+        values = [_column_of_list(list(column)) for column in zip(*rows, strict=True)]
+    return len(array), list(enumerate(values))
 
 
-def _column_of_arrow(column) -> np.ndarray:
-    """The values as Python objects: NumPy would turn whole numbers with a gap into fractions."""
+def _as_objects(column) -> np.ndarray:
+    """The values of a column of pandas, polars or Arrow. NumPy itself would turn whole numbers with a gap into fractions."""
+    if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype != object:
+        return column.to_numpy()
     return _column_of_list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
 
 
 def _column_of_list(values: list) -> np.ndarray:
     """An array of numbers if all values are numbers, otherwise of objects: as NumPy strings, 1 and "1" would be equal."""
-    numbers = np.asarray(values)
-    if numbers.dtype.kind in "biufc":
-        return numbers
+    with suppress(ValueError):  # of values that are sequences of different lengths
+        numbers = np.asarray(values)
+        if numbers.ndim == 1 and numbers.dtype.kind in "biuf":
+            return numbers
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
 
 
-def _encode_column(name: Any, column) -> tuple[np.ndarray, np.ndarray]:
-    """Codes (n,) and sorted values of one sensitive column."""
-    if column.dtype.kind in "US":
-        column = column.astype(object)
+def _encode_column(name: Any, column, n_rows: float) -> tuple[np.ndarray, np.ndarray]:
+    """Codes (n,) and sorted values of one sensitive column, judged as a column of ``n_rows`` rows."""
     where = f"sensitive_features, column {name}:"
-    missing = np.flatnonzero(_is_missing(column))
+    is_categorical = not isinstance(column, np.ndarray)
+    if is_categorical:
+        codes, values = sys.modules["pandas"].factorize(column, sort=True)  # in the order of the categories
+        values = np.asarray(values)
+        missing = np.flatnonzero((codes < 0) | np.append(is_missing(values), True)[codes])
+    else:
+        column = column.astype(object) if column.dtype.kind in "US" else column
+        missing = np.flatnonzero(is_missing(column))
     if len(missing):
         raise InvalidInput(
             f"{where} row {missing[0]} (counting from 0) has no value; such rows: {len(missing)}. Drop them, or give "
             "them a separate value, such as 'unknown'."
         )
-    if column.dtype.kind == "f":
-        with as_invalid_input(where):
-            check_groups(np.asarray(column, dtype=np.float64))
-    if not isinstance(column, np.ndarray):
-        codes, values = sys.modules["pandas"].factorize(column, sort=True)
-        return codes, np.asarray(values)
-    if column.dtype != object:
+    if not is_categorical and column.dtype == object:
+        codes, values = _encode_objects(where, column)
+    elif not is_categorical:
         values, codes = np.unique(column, return_inverse=True)
-        return codes, values
-    return _encode_objects(where, column)
-
-
-def _is_missing(column) -> np.ndarray:
-    """Whether each value is missing, bool array (n,)."""
-    if not isinstance(column, np.ndarray):
-        return column.isna()
-    if column.dtype != object:
-        return column != column  # NaN and NaT differ from themselves
-    return np.fromiter((value is None or _is_unequal_to_itself(value) for value in column), dtype=bool, count=len(column))
-
-
-def _is_unequal_to_itself(value: object) -> bool:
-    try:
-        return bool(value != value)
-    except TypeError:  # the value is pandas.NA, which is neither true nor false
-        return True
-    except ValueError:  # the value is an array, which is not valid but not missing either
-        return False
+    with as_invalid_input(where):
+        check_groups(values.tolist(), n_rows)
+    alike = look_alikes(values.tolist())
+    if alike:
+        warnings.warn(f"{where} {alike}.", LookAlikeGroups, stacklevel=4)
+    return codes, values
 
 
 def _encode_objects(where: str, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

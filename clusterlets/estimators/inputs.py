@@ -1,12 +1,17 @@
 """Checks of what users pass to the estimators and the report, with the messages about wrong values."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
 
 from clusterlets.errors import ClusterletsError, InvalidInput, NoClusteringError
+
+# How NumPy and pandas spell a missing value in an array of text, such as np.array(["f", np.nan]).
+_GAPS_AS_TEXT = {"nan", "NaT", "<NA>"}
 
 
 @contextmanager
@@ -47,45 +52,103 @@ def generator(random_state) -> np.random.Generator:
 
 def as_array(values, name: str) -> np.ndarray:
     if np.ma.is_masked(values):
-        raise InvalidInput(f"{name} has masked values: drop these rows first.")
+        raise InvalidInput(f"{name} has masked values: fill them or drop these rows first.")
     try:
         return np.asarray(values)
     except ValueError:
         raise InvalidInput(f"{name} has rows of different lengths.") from None
 
 
-@contextmanager
-def text_as_invalid_input(X) -> Iterator[None]:
-    """If the conversion of X to numbers fails, raise an error that names the first column with text."""
-    try:
-        yield
-    except (TypeError, ValueError):
-        first_text = _find_text(X)
-        if first_text is None:
-            raise
-        name, cell = first_text
-        raise InvalidInput(
-            f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it as numbers."
-        ) from None
+def frame_columns(table) -> list[tuple[Any, Any]] | None:
+    """The name and the values of each column of a DataFrame, Series or Index of pandas, or of a table or column of polars or
+    Arrow; None for anything else. A column without a name is called 0.
 
-
-def _find_text(X) -> tuple[Any, str] | None:
-    """The name (or else the index) of the first column with text, and its first text."""
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        names, values = list(X.columns), X.to_numpy(dtype=object)
-    else:
-        values = np.array(X, dtype=object)
-        names = list(range(values.shape[1])) if values.ndim == 2 else []
-    for index, name in enumerate(names):
-        for cell in values[:, index]:
-            if isinstance(cell, str) and not _is_number(cell):
-                return name, str(cell)
+    Their libraries are not imported: a caller with such a table has done it.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas and isinstance(table, pandas.DataFrame | pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
+        return list(pandas.DataFrame(table).items())
+    names = getattr(table, "column_names", getattr(table, "columns", None))
+    if hasattr(table, "__arrow_c_stream__") and names is not None:
+        return [(name, table[name]) for name in names]
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):  # a single column
+        return [(getattr(table, "name", None) or 0, table)]
     return None
 
 
-def _is_number(text: str) -> bool:
+def feature_names(X) -> list | None:
+    """The names of the columns of a table; None if X has no names."""
+    columns = frame_columns(X)
+    return None if columns is None else [name for name, _ in columns]
+
+
+def check_numbers(X) -> None:
+    """Raise InvalidInput if X has masked values, a column of text, dates or times, or a gap in a column with a name.
+
+    What else X must be, scikit-learn checks. O(n d).
+    """
+    frame = frame_columns(X)
+    if frame is None:
+        array = as_array(X, "X")
+        frame = list(enumerate(array.T)) if array.ndim == 2 and array.dtype.kind in "mMOUS" else []
+        has_names = False
+    else:
+        has_names = True
+    for name, column in frame:
+        values = np.asarray(column)
+        if values.dtype.kind in "mM":
+            _refuse_time(name, values[0] if len(values) else "")
+        if values.dtype.kind in "OUS":
+            _check_cells(name, values, has_names)
+        missing = np.flatnonzero(is_missing(values) if has_names else [])
+        if len(missing):
+            raise InvalidInput(
+                f"X: column {name!r} contains NaN: {len(missing)} rows have no value, the first is row {missing[0]} (counting "
+                "from 0). Fill the gaps, or drop these rows."
+            )
+
+
+def _check_cells(name: Any, cells: np.ndarray, must_be_numbers: bool) -> None:
+    for cell in cells:
+        if isinstance(cell, date | time | timedelta | np.datetime64 | np.timedelta64):
+            _refuse_time(name, cell)
+        if isinstance(cell, str | bytes) and not _is_number(cell):
+            text = cell if isinstance(cell, str) else cell.decode(errors="replace")
+            raise InvalidInput(
+                f"X: column {name!r} holds the text {str(text)!r}. Leave the column out, or encode it as numbers."
+            )
+        if must_be_numbers and not _is_gap(cell) and not _is_number(cell):
+            raise InvalidInput(f"X: column {name!r} holds {str(cell)[:60]}, which is not a number. Leave the column out.")
+
+
+def _refuse_time(name: Any, cell: Any) -> None:
+    raise InvalidInput(
+        f"X: column {name!r} holds dates or times, such as {cell}. Leave the column out, or turn it into a number that you can "
+        "compare with the other features, such as years."
+    )
+
+
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Whether each value is missing, bool array (n,): None, NaN, NaT or pandas.NA, or the text that NumPy makes of them."""
+    if values.dtype != object:
+        return values != values  # NaN and NaT differ from themselves
+    return np.fromiter(map(_is_gap, values), dtype=bool, count=len(values))
+
+
+def _is_gap(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in _GAPS_AS_TEXT
     try:
-        float(text)
-    except ValueError:
+        return value is None or bool(value != value)
+    except TypeError:  # the value is pandas.NA, which is neither true nor false
+        return True
+    except ValueError:  # the value is an array, which is not valid but not missing either
+        return False
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
         return False
     return True

@@ -1,5 +1,7 @@
 """Memberships of instances in clusters, as sparse matrices."""
 
+from numbers import Real
+
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
@@ -28,6 +30,14 @@ def memberships_of_labels(labels: np.ndarray) -> csr_array:
     return csr_array((np.ones(n, dtype=bool), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
 
 
+def _whole_labels(labels: np.ndarray) -> np.ndarray:
+    """The labels (n,) as integers. They may be of any type, as those of a file or of pandas are, if they are whole numbers."""
+    is_number = labels.dtype.kind in "iuf" or all(isinstance(label, Real) and not isinstance(label, bool) for label in labels)
+    if not is_number or not np.all(labels % 1 == 0) or labels.min(initial=0) < 0:
+        raise InvalidInput("Labels must be whole numbers of at least 0: every instance must be in a cluster.")
+    return labels.astype(np.int64)
+
+
 def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     """Convert labels or memberships to memberships (n, C) without empty clusters.
 
@@ -38,9 +48,7 @@ def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")
         if clustering.ndim == 1:
-            if not np.issubdtype(clustering.dtype, np.integer) or clustering.min(initial=0) < 0:
-                raise InvalidInput("Labels must be whole numbers of at least 0: every instance must be in a cluster.")
-            cluster_labels, labels = np.unique(clustering, return_inverse=True)
+            cluster_labels, labels = np.unique(_whole_labels(clustering), return_inverse=True)
             clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
         raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")

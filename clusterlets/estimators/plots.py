@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from clusterlets.algorithms.checks import check_same_index
-from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.estimators.inputs import InvalidInput, check_numbers
 from clusterlets.estimators.memberships import as_memberships, cluster_means, nearest_own_cluster
 from clusterlets.estimators.report import Composition, composition_of
 from clusterlets.extras import optional
@@ -87,6 +87,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
         If an input is invalid, or if the inputs have different rows.
     """
     check_same_index(X=X, clustering=clustering)
+    check_numbers(X)
     X = check_array(X, dtype=np.float64, order="C")
     memberships, clusters = as_memberships(clustering)
     if memberships.shape[0] != len(X):

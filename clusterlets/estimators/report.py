@@ -14,7 +14,7 @@ from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, text_as_invalid_input
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, feature_names, generator
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.estimators.profiles import Profiles
 from clusterlets.extras import optional
@@ -201,9 +201,9 @@ def fairness_report(
     or if ``reference_cost`` is given.
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
-    feature_names = list(X.columns) if hasattr(X, "columns") else None
-    with text_as_invalid_input(X):
-        X = check_array(X, dtype=np.float64, order="C")
+    names = feature_names(X)
+    check_numbers(X)
+    X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     _check_options(deviation, reference_cost)
     if memberships.shape[0] != len(X):
@@ -221,7 +221,7 @@ def fairness_report(
     scores |= evaluate(SCORES, clustered_rows) | {"silhouette_of_groups": silhouettes}
     scores |= evaluate(SCORES, _price_inputs(X, scores, reference_cost))
     composition = Composition(pieces.composition, cluster_names, pieces.group_counts, group_values)
-    return FairnessReport(scores, composition, pieces.deviations, Profiles.of(X, memberships, feature_names))
+    return FairnessReport(scores, composition, pieces.deviations, Profiles.of(X, memberships, names))
 
 
 def _check_options(deviation: str, reference_cost: float | None) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from clusterlets import methods
-from clusterlets.algorithms.checks import check_largest, check_same_index
+from clusterlets.algorithms.checks import check_groups, check_largest, check_same_index
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, text_as_invalid_input
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers
 from clusterlets.storage import write_json
 from clusterlets.text import first_of
 
@@ -118,6 +118,8 @@ class SavedClustering:
         groups_of_new_rows = [self._match_values_of_fit(values) for values in values_of_groups]
         unknown_groups = list(dict.fromkeys(values for values in groups_of_new_rows if values not in self.groups))
         if unknown_groups:
+            with as_invalid_input("sensitive_features, groups that did not occur in the fit:"):
+                check_groups(unknown_groups, n)
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
             warnings.warn(
                 f"groups that did not occur in the fit: {names}; check the spelling, and the order of the columns", stacklevel=3
@@ -138,8 +140,8 @@ class SavedClustering:
             if missing:
                 raise InvalidInput(f"X has no column {missing[0]!r}; the clustering has {', '.join(self.feature_names)}.")
             X = X.select(self.feature_names) if hasattr(X, "select") else X[self.feature_names]
-        with text_as_invalid_input(X):
-            X = np.ascontiguousarray(X, dtype=np.float64)
+        check_numbers(X)
+        X = np.ascontiguousarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != self.centres.shape[1]:
             raise InvalidInput(f"X must have {self.centres.shape[1]} columns, as in fit.")
         if not np.isfinite(X).all():

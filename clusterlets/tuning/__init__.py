@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_array
 from clusterlets import methods
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.groups import column_names, encode
-from clusterlets.estimators.inputs import InvalidInput, check_whole, text_as_invalid_input
+from clusterlets.estimators.inputs import InvalidInput, check_numbers, check_whole
 from clusterlets.extras import optional
 from clusterlets.grid.cells import format_nested
 from clusterlets.methods.fair_limit import FairLimit
@@ -189,8 +189,8 @@ def tune(
     check_whole("min_cluster_size", min_cluster_size, 1)
     check_whole("random_state", random_state, 0)
     check_same_index(X=X, sensitive_features=sensitive_features)
-    with text_as_invalid_input(X):
-        X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
+    check_numbers(X)
+    X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
     for k in numbers_of_clusters:
         check_whole("n_clusters", k, 2)
         if k > len(X):

@@ -653,7 +653,7 @@ def test_clusters_of_equal_points_have_cohesion_one():
     ("clustering", "message"),
     [
         ([0, 1, -1], "of at least 0"),
-        ([0.0, 1.0, 1.0], "whole numbers"),
+        ([0.0, 1.5, 1.0], "whole numbers"),
         ([0, 1], "has 2 instances, but X has 3"),
         (np.array([[1, 0], [0, 1], [0, 0]], dtype=bool), "row 2 is in none"),
         (np.array([[1, np.nan], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
