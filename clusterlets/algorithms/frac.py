@@ -151,16 +151,18 @@ def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: 
     return _make_result(X, *_run_round(X, groups, centres, turns), n_iter=1)
 
 
-def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = None) -> tuple[np.ndarray, np.ndarray]:
+def rows_for_new(
+    composition: np.ndarray, new_totals: np.ndarray, is_in_fit: np.ndarray, tau: Tau = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Constraints on the counts of new rows that keep FRAC's guarantee for old and new rows together.
 
-    Every cluster must hold at least ``floor(tau * n_a)`` rows of each group a that has old rows, where n_a counts old and new
+    Every cluster must hold at least ``floor(tau * n_a)`` rows of each group a that was in the fit, where n_a counts old and new
     rows. ``composition`` (K, k) counts the old rows of each group in each cluster, and ``new_totals`` (K,) the new rows of each
     group. Returns the pair of arrays that :func:`clusterlets.algorithms.limits.assignment_limits` describes.
     """
     k, old_totals = composition.shape[1], composition.sum(axis=1)
-    taus = iter(_taus(tau, k, len(old_totals)))  # a sequence has values only for groups with old rows
-    fractions = [_as_fraction(next(taus)) if total else Fraction(0) for total in old_totals]
+    taus = iter(_taus(tau, k, len(old_totals)))  # a sequence has values only for the groups of the fit
+    fractions = [_as_fraction(next(taus)) if in_fit else Fraction(0) for in_fit in is_in_fit]
     min_counts = [int(fraction * int(total)) for fraction, total in zip(fractions, old_totals + new_totals, strict=True)]
     return -np.eye(len(old_totals), dtype=np.int64), composition - np.array(min_counts)[:, None]
 

@@ -46,6 +46,12 @@ def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack
     return counts
 
 
+def moved_towards(wanted: np.ndarray, counts: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_sizes: np.ndarray):
+    """Like :func:`whole_counts`, but the search starts from whole ``counts`` (K, k), and all groups weigh the same."""
+    counts, weights = counts.copy(), np.ones(len(counts), dtype=np.int64)
+    return counts if _improve_counts(counts, wanted, weights, rows, slack, least_sizes) else None
+
+
 def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Round ``wanted`` (K, k) to counts whose rows add up to ``totals`` (K,): by largest remainders, ties to the first.
 
@@ -225,10 +231,7 @@ class _Limits:
 
     def moved(self, counts, wanted):
         """Counts between ``counts`` and ``wanted`` that keep the limits, or None if the search for them fails."""
-        counts = counts.copy()
-        weights = np.ones(len(self.totals), dtype=np.int64)
-        is_kept = _improve_counts(counts, wanted, weights, self.rows, self.slack, self.least_sizes)
-        return counts if is_kept else None
+        return moved_towards(wanted, counts, self.rows, self.slack, self.least_sizes)
 
     def counts_by_joining(self, wanted, atoms, max_clusters):
         """Counts near ``wanted``, from clusters that are joined: the atoms of a small table, or a split into more clusters.

@@ -176,6 +176,7 @@ def assignment_limits(
 def representation_limits(
     composition: np.ndarray,
     new_totals: np.ndarray,
+    reference: np.ndarray,
     delta: float = 0.0,
     balance: float | None = None,
     max_deviation: float | None = None,
@@ -183,16 +184,16 @@ def representation_limits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Limits on the shares of the groups in every cluster, up to whole instances, for old and new instances together.
 
-    Let r be the share of a group in the table, that is, of the old instances or, if there are none, of the new ones. By
-    default, a group's share in a cluster is at least r (1 - delta) and at most r / (1 - delta): bounded representation (Bera et
-    al. 2019; Bercea et al. 2019). With ``max_deviation``, the two shares differ by at most that much. With ``balance``, the
-    smaller of two groups' counts is at least ``balance`` times the larger (Chierichetti et al. 2017): this treats both groups
-    alike, so the rarer group may prevail in a cluster.
+    Let r be the share of a group in the table, whose counts are ``reference`` (K,). By default, a group's share in a cluster is
+    at least r (1 - delta) and at most r / (1 - delta): bounded representation (Bera et al. 2019; Bercea et al. 2019). With
+    ``max_deviation``, the two shares differ by at most that much. With ``balance``, the smaller of two groups' counts is at
+    least ``balance`` times the larger (Chierichetti et al. 2017): this treats both groups alike, so the rarer group may prevail
+    in a cluster.
 
     A count may miss a limit by less than one instance. Groups that are not in the table are not limited. Other parameters of a
     fit are ignored. ``composition``, ``new_totals`` and the result are as in :func:`assignment_limits`.
     """
-    totals = (composition.sum(axis=1) if composition.any() else new_totals).tolist()
+    totals = reference.tolist()
     bounds = _share_bounds(totals, delta, balance, max_deviation)
     bounds_of_table = {group: bounds[group] for group, total in enumerate(totals) if total}
     levels = np.arange(len(totals))[:, None]
@@ -238,7 +239,7 @@ def limits_of_fit(
         if not 0 <= balance <= table_balance:
             raise ClusterletsError(f"balance must be from 0 to the table's own, {table_balance:.6g}, not {balance!r}.")
     composition = np.zeros((len(totals), n_clusters), dtype=np.int64)
-    rows, slack = representation_limits(composition, totals, delta, balance, max_deviation)
+    rows, slack = representation_limits(composition, totals, totals, delta, balance, max_deviation)
     return rows, [slack] if balance is None else [np.zeros_like(slack), slack]
 
 

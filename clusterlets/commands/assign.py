@@ -20,8 +20,8 @@ examples:
       the file then counts these rows too
 
 New rows are assigned to near clusters so that old and new rows together keep what the method guarantees. The centres do not
-move, and the shares are those of the table that was clustered. If the guarantee cannot be kept, the command says so, and its
-status is still 0.
+move, and the reference is always the shares of the table that was clustered, however many rows are added. If the guarantee
+cannot be kept, the largest miss is made as small as possible. The command then says where it is and what would mend it.
 The new table needs the same columns, in any order. The file that -o names has the columns row (counted from 0) and cluster. The
 column that --id names comes between them.
 """
@@ -51,14 +51,11 @@ def main(arguments: list[str]) -> int:
     sizes_before = clustering.counts.sum(axis=0)
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", UserWarning)
-        labels, shortfall = clustering.assign(X, pd.DataFrame(sensitive_values), remember=True)
+        labels, miss = clustering.assign(X, pd.DataFrame(sensitive_values), remember=True)
     notes += [str(warning.message) for warning in caught_warnings]
     stream = cli.stream_for_people(options.output)
     n_rows, n_clusters = counted(len(rows), "new row"), counted(len(sizes_before), "cluster")
-    if shortfall:
-        verdict = f"not kept: the worst share misses its limit by {shortfall:.2g}; no assignment that keeps it was found"
-    else:
-        verdict = "kept by old and new rows together"
+    verdict = f"not kept: {miss}" if miss else "kept by old and new rows together"
     lines = [
         f"{options.table.name}: {n_rows}, {n_clusters} of {clustering.method}",
         *(f"note: {note}" for note in notes),
@@ -68,6 +65,8 @@ def main(arguments: list[str]) -> int:
         f"limits      {verdict}",
     ]
     print(*lines, sep="\n", file=stream)
+    if miss and options.strict:
+        return 1
     if options.output:
         own_table.write_clusters(options, rows, ids, labels)
     if options.save:
@@ -101,6 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("model", type=cli.nonempty, help="JSON file that `clusterlets cluster --save` wrote")
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8 with the new rows and a header line")
     own_table.add_reading_options(parser)
+    parser.add_argument(
+        "--strict", action="store_true", help="if the limits cannot be kept, write no file and end with status 1 (default: 0)"
+    )
     cli.add_output_files(
         parser,
         output="CSV file for the clusters of the rows; - is standard output",

@@ -22,8 +22,8 @@ class AssigningMethod(FairMethod):
     def assign(self, X, *, sensitive_features, remember=False):
         """Assign new rows to clusters, as cheaply as possible, so that the guarantee holds for old and new rows together.
 
-        Shares are compared with those of the fitted table. Costs are squared distances to ``cluster_centers_``, which do not
-        change.
+        Shares are compared with those of the fitted table, however many rows are remembered. Costs are squared distances to
+        ``cluster_centers_``, which do not change.
 
         Parameters
         ----------
@@ -41,19 +41,15 @@ class AssigningMethod(FairMethod):
         Warns
         -----
         UserWarning
-            If a group did not occur in the fit. Also if no labels within the limits were found; then the warning says by how
-            much the worst share misses its limit.
+            If a group did not occur in the fit. Also if no labels within the limits were found. The labels then have the least
+            largest miss, and the warning says in which cluster and group it is, by how much, and what would mend it.
 
         Notes
         -----
         O(n k d) time, and O(n k) for each step that solves the dual problem.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)  # before X becomes an array, which has no index
-        labels, missed = self.saved().assign(self._check_new_rows(X), sensitive_features, remember)
-        if missed:
-            warnings.warn(
-                f"{type(self).__name__}: no labels within the limits were found; with the returned labels, the "
-                f"worst share misses its limit by {missed:.2g}.",
-                stacklevel=2,
-            )
+        labels, miss = self.saved().assign(self._check_new_rows(X), sensitive_features, remember)
+        if miss:
+            warnings.warn(f"{type(self).__name__}: {miss}.", stacklevel=2)
         return labels

@@ -14,18 +14,84 @@ import numpy as np
 from clusterlets import methods
 from clusterlets.algorithms.checks import check_groups, check_largest, check_same_index
 from clusterlets.algorithms.geometry import squared_distances_to_centres
-from clusterlets.algorithms.limit_assignment import assign_new
+from clusterlets.algorithms.limit_assignment import NewLabels, assign_new
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers
 from clusterlets.storage import write_json
-from clusterlets.text import first_of
+from clusterlets.text import counted, first_of
 
-_FORMAT = "clusterlets clustering 1"
+_FORMAT, _FORMER_FORMAT = "clusterlets clustering 2", "clusterlets clustering 1"
+
+
+@dataclass(frozen=True)
+class Miss:
+    """The largest miss of a limit by old and new rows together. ``str`` gives a sentence about all of it.
+
+    Attributes
+    ----------
+    amount : float
+        By how much a share misses its limit.
+    cluster : int
+    group : str
+        The group, or the value in a sensitive column, whose share this is.
+    is_too_many : bool
+        Whether the share is above its limit, and not below.
+    is_proved : bool
+        Whether no labels of the new rows keep all limits. False if none were found.
+    n_missing : int
+        How many rows of ``missing_group`` would mend the limit, if they joined the clusters that miss it; 0 if unknown.
+    missing_group : str
+    """
+
+    amount: float
+    cluster: int
+    group: str
+    is_too_many: bool
+    is_proved: bool
+    n_missing: int
+    missing_group: str
+
+    @classmethod
+    def of(cls, new: NewLabels, rows: np.ndarray, groups: Sequence[tuple]) -> "Miss | None":
+        """The largest miss of new labels, or None if all limits are kept. ``rows`` (R, K) are the limits."""
+        if (new.excess <= 0).all():
+            return None
+        limit, cluster = np.unravel_index(new.misses.argmax(), new.misses.shape)
+        above, below = (_common_name(rows[limit] * sign > 0, groups) for sign in (1, -1))
+        group, is_too_many = (below, False) if above is None else (above, True)
+        n_missing = 0
+        if (rows[limit] > 0).any() and (rows[limit] < 0).any():
+            n_missing = int((-(np.maximum(0, new.excess[limit]) // rows[limit].min())).sum())
+        missing_group = below or f"other groups than {group}"
+        return cls(float(new.misses.max()), int(cluster), str(group), is_too_many, new.is_proved, n_missing, missing_group)
+
+    def __str__(self) -> str:
+        side = "above" if self.is_too_many else "below"
+        proof = (
+            "no labels of these rows keep the limits (proved)" if self.is_proved else "no labels within the limits were found"
+        )
+        sentence = f"{proof}; the largest miss is in cluster {self.cluster}: the share of {self.group} is "
+        sentence += f"{self.amount:.2g} {side} its limit"
+        if self.n_missing:
+            sentence += f"; {counted(self.n_missing, 'more row')} of {self.missing_group} would mend this limit"
+        return sentence
+
+
+def _common_name(is_included: np.ndarray, groups: Sequence[tuple]) -> str | None:
+    """The name of the single group that is included, or the value that just these groups have in a column; else None."""
+    columns = [[" + ".join(map(str, group)) for group in groups], *zip(*groups, strict=True)]
+    for column in columns:
+        values = {value for value, included in zip(column, is_included, strict=True) if included}
+        if len(values) == 1 and [value in values for value in column] == is_included.tolist():
+            return str(values.pop())
+    return None
 
 
 @dataclass
 class SavedClustering:
     """A fitted clustering that can assign new rows so that the method's guarantee holds for old and new rows together.
+
+    Limits on shares are always around the shares of the fitted table, however many rows are added.
 
     Attributes
     ----------
@@ -40,7 +106,9 @@ class SavedClustering:
     groups : list of K tuples
         Each group's values in the sensitive columns.
     counts : int array (K, k)
-        Rows of each group in each cluster.
+        Rows of each group in each cluster, with the rows that were remembered.
+    fitted_counts : int array (K,)
+        Rows of each group in the fitted table; 0 for a group that came later.
     feature_names : list of d str, or None
         Names of the features; None if they have no names.
     mean, scale : float arrays (d,), or None
@@ -53,6 +121,7 @@ class SavedClustering:
     sensitive_names: list
     groups: list[tuple]
     counts: np.ndarray
+    fitted_counts: np.ndarray
     feature_names: list[str] | None = None
     mean: np.ndarray | None = None
     scale: np.ndarray | None = None
@@ -83,33 +152,37 @@ class SavedClustering:
             list(estimator.sensitive_names_),
             groups,
             counts,
+            counts.sum(axis=1),
             None if names is None else list(names),
             mean,
             scale,
         )
 
-    def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, float]:
+    def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, Miss | None]:
         """Assign new rows as :meth:`clusterlets.FairLimit.assign` does. X is in the units of the fitted table.
 
         Returns
         -------
         labels : int array (n,)
-        missed : float
-            By how much the worst share misses its limit; 0 if all shares keep their limits.
+        miss : Miss or None
+            The largest miss of a limit; None if old and new rows together keep all limits.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scale_features(X)
         codes, groups = self._encode_groups(sensitive_features, len(X))
-        counts = np.pad(self.counts, ((0, len(groups) - len(self.groups)), (0, 0)))
+        n_unknown = len(groups) - len(self.groups)
+        counts, fitted_counts = np.pad(self.counts, ((0, n_unknown), (0, 0))), np.pad(self.fitted_counts, (0, n_unknown))
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
-        limits = method.assignment_limits(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
+        totals = np.bincount(codes, minlength=len(groups))
+        limits = method.assignment_limits(counts, totals, fitted_counts, **self.parameters)
         assert limits is not None  # `of` refuses methods without limits
-        labels, missed = assign_new(squared_distances_to_centres(X, self.centres, len(self.centres)), codes, counts, *limits)
+        costs = squared_distances_to_centres(X, self.centres, len(self.centres))
+        new = assign_new(costs, codes, counts.sum(axis=0), *limits)
         if remember:
-            np.add.at(counts, (codes, labels), 1)
-            self.groups, self.counts = groups, counts
-        return labels, missed
+            np.add.at(counts, (codes, new.labels), 1)
+            self.groups, self.counts, self.fitted_counts = groups, counts, fitted_counts
+        return new.labels, Miss.of(new, limits[0], groups)
 
     def _encode_groups(self, sensitive_features, n: int) -> tuple[np.ndarray, list[tuple]]:
         """The group codes (n,) of new rows, and all groups: those of the fit, and after them unknown ones."""
@@ -118,6 +191,7 @@ class SavedClustering:
         groups_of_new_rows = [self._match_values_of_fit(values) for values in values_of_groups]
         unknown_groups = list(dict.fromkeys(values for values in groups_of_new_rows if values not in self.groups))
         if unknown_groups:
+            self._check_order_of_columns(unknown_groups)
             with as_invalid_input("sensitive_features, groups that did not occur in the fit:"):
                 check_groups(unknown_groups, n)
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
@@ -126,6 +200,17 @@ class SavedClustering:
             )
         groups = [*self.groups, *unknown_groups]
         return np.array([groups.index(values) for values in groups_of_new_rows])[codes], groups
+
+    def _check_order_of_columns(self, unknown_groups: list[tuple]) -> None:
+        """Raise InvalidInput if a column of unknown groups holds only values of another column of the fit."""
+        fitted_values = [set(column) for column in zip(*self.groups, strict=True)]
+        for index, values in enumerate(map(set, zip(*unknown_groups, strict=True))):
+            for other, name in enumerate(self.sensitive_names):
+                if other != index and values <= fitted_values[other] and not values & fitted_values[index]:
+                    raise InvalidInput(
+                        f"sensitive_features, column {index}: it holds values of {name}; give the columns in the order of the "
+                        f"fit, {', '.join(map(str, self.sensitive_names))}."
+                    )
 
     def _match_values_of_fit(self, values: tuple) -> tuple:
         """Replace each value by the fit's value that has the same text: a file may give numbers and booleans as text."""
@@ -163,6 +248,8 @@ class SavedClustering:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             digest = content.pop("sha256", None) if isinstance(content, dict) else None
+            if isinstance(content, dict) and content.get("format") == _FORMER_FORMAT:
+                raise ValueError("an earlier version saved it, without the shares of the fitted table: cluster the table again")
             if digest is None or content.get("format") != _FORMAT:
                 raise ValueError("it has a different format")
             if digest != _digest(content):
@@ -171,6 +258,7 @@ class SavedClustering:
             saved = cls(**content)
             saved.groups = [tuple(values) for values in saved.groups]
             saved.centres, saved.counts = np.array(saved.centres, dtype=np.float64), np.array(saved.counts, dtype=np.int64)
+            saved.fitted_counts = np.array(saved.fitted_counts, dtype=np.int64)
             for name in ("mean", "scale"):
                 value = getattr(saved, name)
                 setattr(saved, name, None if value is None else np.array(value, dtype=np.float64))

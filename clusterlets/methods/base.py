@@ -162,7 +162,7 @@ class Method:
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
     def assignment_limits(
-        self, composition: np.ndarray, new_totals: np.ndarray, **parameters
+        self, composition: np.ndarray, new_totals: np.ndarray, reference: np.ndarray, **parameters
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Linear bounds within which new rows may join the clusters, so that the method's guarantee also covers them.
 
@@ -173,7 +173,9 @@ class Method:
         composition : int array (K, k)
             Rows of each group in each cluster.
         new_totals : int array (K,)
-            New rows of each group. A group that occurs only in the new rows has counts of 0 in the composition.
+            New rows of each group.
+        reference : int array (K,)
+            Rows of each group in the table of the fit, whose shares are the reference; 0 for a group that came later.
         **parameters
             Parameters of the fit.
 

@@ -179,11 +179,10 @@ class FairLimit(Method):
         max_deviation = _DEFAULT_DEVIATION if max_deviation is None else max_deviation
         return limits.deviation_limits(levels, counts, _number_per_column("max_deviation", max_deviation, columns)), levels
 
-    def assignment_limits(self, composition, new_totals, max_deviation=None, shares=None, min_ratio=None, **_):
+    def assignment_limits(self, composition, new_totals, reference, max_deviation=None, shares=None, min_ratio=None, **_):
         from clusterlets.algorithms.limits import assignment_limits
 
-        totals = composition.sum(axis=1)
-        limits, levels = self.limits(totals, range(len(totals)), max_deviation, shares, min_ratio)
+        limits, levels = self.limits(reference, range(len(reference)), max_deviation, shares, min_ratio)
         return assignment_limits(limits, levels, composition, new_totals)
 
     def faults(self, n_clusters, **parameters):

@@ -69,10 +69,10 @@ class FRAC(Method):
         self.cluster_centers_ = {"nearest": result.centres_nearest}
         return {"fair": result.labels_fair, "nearest": result.labels_nearest}
 
-    def assignment_limits(self, composition, new_totals, tau="balanced", **_):
+    def assignment_limits(self, composition, new_totals, reference, tau="balanced", **_):
         from clusterlets.algorithms.frac import rows_for_new
 
-        return rows_for_new(composition, new_totals, PARTS.resolve(tau, composition.shape[1]))
+        return rows_for_new(composition, new_totals, reference > 0, PARTS.resolve(tau, composition.shape[1]))
 
     def faults(self, n_clusters, **parameters):
         faults = super().faults(n_clusters, **parameters)

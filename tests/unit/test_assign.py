@@ -6,13 +6,17 @@ import json
 import re
 import warnings
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from clusterlets import FRAC, Coreset, FairFlow, FairLimit, FairLP, InvalidInput, MethodClustering, SavedClustering
+from clusterlets.algorithms.limits import largest_deviation
 
 RNG = np.random.default_rng(0)
 N, N_NEW, K = 300, 90, 3  # of the N + N_NEW rows, the first N are fitted
@@ -84,15 +88,56 @@ def test_the_labels_of_a_few_new_rows_are_nearly_the_cheapest_within_the_limits(
     assert costs[np.arange(5), labels].sum() == pytest.approx(min(allowed_costs), rel=0.02)
 
 
-def test_a_warning_says_by_how_much_the_limits_are_missed_if_no_labels_keep_them():
+def deviation_from_fit(labels, sex, fitted_sex=SEX[:N], k=K):
+    """The largest deviation of a share in a cluster from the share in the fitted table."""
+    counts = np.stack([np.bincount(labels[sex == value], minlength=k) for value in "fm"])
+    fitted_counts = np.array([(fitted_sex == value).sum() for value in "fm"])
+    return largest_deviation(counts, np.arange(2)[:, None], fitted_counts)
+
+
+def test_a_warning_says_where_and_by_how_much_the_limits_are_missed_and_what_would_mend_them():
     model = fit("fair-limit")
-    new_women = np.repeat("f", 200)
-    with pytest.warns(UserWarning, match=r"worst share misses its limit by 0\.\d+") as caught:
-        new_labels = model.assign(np.tile(X[:1], (200, 1)), sensitive_features=new_women)
-    missed_by = float(str(caught[0].message).rpartition(" by ")[2].rstrip("."))
+    new_women, rows = np.repeat("f", 200), np.tile(X[:1], (200, 1))
+    with pytest.warns(UserWarning, match=r"no labels of these rows keep the limits \(proved\)"):
+        new_labels = model.assign(rows, sensitive_features=new_women)
+    _, miss = model.saved().assign(rows, new_women)
     labels, sex = np.concatenate([model.labels_, new_labels]), np.concatenate([SEX[:N], new_women])
-    largest_deviation = max(abs(np.mean(sex[labels == cluster] == "f") - SHARE_OF_WOMEN) for cluster in range(K))
-    assert missed_by == pytest.approx(largest_deviation - 0.05, rel=0.05)
+    assert miss.amount == pytest.approx(float(deviation_from_fit(labels, sex)) - 0.05, abs=1e-3)
+    assert np.mean(sex[labels == miss.cluster] == "f") - SHARE_OF_WOMEN == pytest.approx(miss.amount + 0.05, abs=1e-3)
+    assert (miss.group, miss.is_too_many, miss.missing_group, miss.is_proved) == ("f", True, "m", True)
+    # If that many men joined the clusters that miss the limit, one man fewer would not do.
+    upper_limit = SHARE_OF_WOMEN + Fraction(1, 20)
+    women, men = (np.bincount(labels[sex == value], minlength=K) for value in "fm")
+    assert miss.n_missing == sum(max(0, ceil(int(f) / upper_limit) - int(f + m)) for f, m in zip(women, men, strict=True))
+
+
+def test_the_reference_stays_the_fitted_table_however_many_rows_are_remembered():
+    """1,000 women and 1,000 men, then twelve times 100 men: the limit can be kept twice."""
+    rng = np.random.default_rng(0)
+    fitted_sex, men = np.repeat(["f", "m"], 1000), np.repeat("m", 100)
+    model = FairLimit(3, max_deviation=0.05, random_state=0).fit(rng.normal(size=(2000, 2)), sensitive_features=fitted_sex)
+    labels, sex, misses = model.labels_, fitted_sex, []
+    for _ in range(12):
+        new_labels, miss = model.saved().assign(rng.normal(size=(100, 2)), men, remember=True)
+        labels, sex = np.concatenate([labels, new_labels]), np.concatenate([sex, men])
+        misses.append(miss and miss.amount)
+        assert max(0, deviation_from_fit(labels, sex, fitted_sex, 3) - 0.05) == pytest.approx(misses[-1] or 0, abs=1e-3)
+    assert misses[:2] == [None, None] and misses[2:] == sorted(misses[2:]) and misses[2] > 0.01 and misses[-1] > 0.13
+    assert model.saved().fitted_counts.tolist() == [1000, 1000]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).filter(any), max_size=6), st.integers(0, 99))
+def test_after_any_batches_the_fitted_shares_are_kept_or_the_miss_is_told(batches, seed):
+    rng = np.random.default_rng(seed)
+    saved, labels, sex = fit("fair-limit").saved(), ESTIMATORS["fair-limit"].labels_, SEX[:N]
+    for women, men in batches:
+        new_sex = rng.permutation(["f"] * women + ["m"] * men)
+        new_labels, miss = saved.assign(rng.normal(size=(women + men, 2)), new_sex, remember=True)
+        labels, sex = np.concatenate([labels, new_labels]), np.concatenate([sex, new_sex])
+        excess = deviation_from_fit(labels, sex) - Fraction(1, 20)
+        assert (miss is None) == (excess <= 0)
+        assert miss is None or miss.amount == pytest.approx(float(excess), abs=1e-3)
 
 
 def test_a_warning_names_groups_that_the_fit_did_not_have():
@@ -102,7 +147,7 @@ def test_a_warning_names_groups_that_the_fit_did_not_have():
         model.assign(X[N:], sensitive_features=upper_case)
         model.saved().assign(X[N:], upper_case)
     # Another warning may say that no labels keep the limits.
-    messages = [str(warning.message) for warning in caught if "no labels within the limits" not in str(warning.message)]
+    messages = [str(warning.message) for warning in caught if "no labels" not in str(warning.message)]
     assert messages == 2 * ["groups that did not occur in the fit: F, M; check the spelling, and the order of the columns"]
 
 
@@ -136,8 +181,8 @@ def test_a_clustering_loaded_from_its_file_assigns_the_same_labels(name, tmp_pat
     model = fit(name)
     file = str(tmp_path / "model.json")
     model.saved().save(file)
-    labels, missed_by = SavedClustering.load(file).assign(X[N:], SEX[N:])
-    assert missed_by == 0
+    labels, miss = SavedClustering.load(file).assign(X[N:], SEX[N:])
+    assert miss is None
     assert (labels == model.assign(X[N:], sensitive_features=SEX[N:])).all()
 
 
@@ -147,8 +192,8 @@ def test_a_file_keeps_several_columns_and_numbers_as_groups(tmp_path):
     model.fit(X[:N], sensitive_features=groups[:N])
     file = str(tmp_path / "model.json")
     model.saved().save(file)
-    labels, missed_by = SavedClustering.load(file).assign(X[N:], groups[N:])
-    assert missed_by == 0
+    labels, miss = SavedClustering.load(file).assign(X[N:], groups[N:])
+    assert miss is None
     assert (labels == model.assign(X[N:], sensitive_features=groups[N:])).all()
 
 
@@ -168,6 +213,10 @@ def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
         with pytest.raises(InvalidInput, match="different indexes: row 0 .* is 300 in X and 0 in sensitive_features"):
             assign(new_groups.set_axis(range(N_NEW)))
         assert (model.assign(X[N:], sensitive_features=new_groups.to_numpy()) == labels).all()
+        with pytest.raises(
+            InvalidInput, match="column 0: it holds values of born; give the columns in the order of the fit, s"
+        ):
+            assign(new_groups[["born", "sex"]].to_numpy())
 
 
 def test_a_clustering_without_a_guarantee_for_new_rows_cannot_be_saved():
@@ -189,6 +238,7 @@ def test_groups_that_json_cannot_hold_are_refused(tmp_path):
     "spoil",
     [
         lambda content: content.pop("format"),
+        lambda content: content.update(format="clusterlets clustering 1"),
         lambda content: content.pop("sha256"),
         lambda content: content.update(method="os.system"),
         lambda content: content["centres"][0].reverse(),
@@ -229,6 +279,20 @@ def test_the_commands_save_a_clustering_and_assign_rows_to_it(people, run):
     labels = np.concatenate([pd.read_csv(name)["cluster"] for name in ("old_labels.csv", "labels.csv")])
     assert all_clusters_keep_guarantee("fair-limit", labels, SEX)
     assert np.sum(json.loads(Path("people.json").read_text())["counts"]) == N + N_NEW
+
+
+def test_strict_refuses_rows_that_cannot_keep_the_limits_and_a_later_call_compares_with_the_fit(people, run):
+    assert run(*SAVE_COMMAND)[0] == 0
+    women = people[people["sex"] == "f"]
+    women[["age", "pay", "sex"]].to_csv("new.csv", index=False)
+    before = Path("people.json").read_bytes()
+    command = ("assign", "people.json", "new.csv", "-o", "labels.csv", "--save", "people.json")
+    status, output, _ = run(*command, "--strict")
+    assert status == 1 and "limits      not kept: no labels of these rows keep the limits (proved); the largest miss" in output
+    assert Path("people.json").read_bytes() == before and not Path("labels.csv").exists()
+    assert run(*command)[0] == 0
+    people[people["sex"] == "m"][["age", "pay", "sex"]].to_csv("new.csv", index=False)
+    assert "limits      kept by old and new rows together" in run(*command)[1]
 
 
 def test_the_command_assigns_a_single_row_which_has_a_single_group(people, run):

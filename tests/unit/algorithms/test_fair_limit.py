@@ -244,6 +244,6 @@ def test_the_violation_unit_of_a_single_group_is_the_change_by_one_instance():
 def test_new_instances_of_a_single_group_keep_the_limits_of_frac():
     """With tau = 1/4, each cluster needs two of the six old and two new rows. The second cluster has one old row."""
     composition = np.array([[5, 1]])
-    limits = rows_for_new(composition, np.array([2]), tau=0.25)
-    labels, missed = assign_new(np.array([[0.0, 9.0], [0.0, 1.0]]), np.zeros(2, dtype=np.int64), composition, *limits)
-    assert labels.tolist() == [0, 1] and missed == 0
+    limits = rows_for_new(composition, np.array([2]), np.array([True]), tau=0.25)
+    new = assign_new(np.array([[0.0, 9.0], [0.0, 1.0]]), np.zeros(2, dtype=np.int64), composition[0], *limits)
+    assert new.labels.tolist() == [0, 1] and (new.excess <= 0).all()

@@ -148,11 +148,12 @@ class TestTau:
 def test_constraints_on_new_rows_give_the_least_counts_of_old_and_new_rows_together():
     composition, new_counts = np.array([[2, 1], [1, 3], [0, 0]]), np.array([3, 2, 4])
     # The groups have 6, 6 and 4 old and new rows. A quarter of each, rounded down, is one row.
-    # The third group has no old rows, so it has no least count.
-    constraints, slack = rows_for_new(composition, new_counts, Fraction(1, 4))
+    # The third group was not in the fit, so it has no least count.
+    is_in_fit = np.array([True, True, False])
+    constraints, slack = rows_for_new(composition, new_counts, is_in_fit, Fraction(1, 4))
     assert constraints.tolist() == (-np.eye(3)).tolist() and slack.tolist() == [[1, 0], [0, 2], [0, 0]]
     # Without tau, the least count is half of each group.
-    assert rows_for_new(composition, new_counts)[1].tolist() == [[-1, -2], [-2, 0], [0, 0]]
+    assert rows_for_new(composition, new_counts, is_in_fit)[1].tolist() == [[-1, -2], [-2, 0], [0, 0]]
 
 
 def random_input(rng):

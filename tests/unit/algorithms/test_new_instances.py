@@ -1,0 +1,86 @@
+"""New instances join clusters within limits. If they cannot, their largest miss is the least possible."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from clusterlets.algorithms import limit_assignment
+from clusterlets.algorithms.limit_assignment import assign_new
+from clusterlets.algorithms.limits import assignment_limits, deviation_limits, largest_deviation, ratio_limits, share_limits
+
+TWO_COLUMNS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+
+
+def problem(seed):
+    """Costs and groups of few new instances, counts of the old ones, and limits on all of them."""
+    rng = np.random.default_rng(seed)
+    levels = (np.arange(2)[:, None], np.arange(3)[:, None], TWO_COLUMNS)[seed % 3]
+    n_clusters = int(rng.integers(2, 4))
+    n, n_groups = int(rng.integers(1, 8 if n_clusters == 3 else 10)), len(levels)
+    composition = rng.integers(1, 12, (n_groups, n_clusters))
+    groups = rng.integers(0, n_groups, n) if seed % 2 else np.full(n, rng.integers(0, n_groups))
+    reference, bounds = composition.sum(axis=1), [Fraction(int(rng.integers(0, 20)), 100)] * levels.shape[1]
+    limits = (
+        deviation_limits(levels, reference, bounds),
+        ratio_limits(levels, reference, [1 - 2 * bound for bound in bounds]),
+        share_limits(0, {0: (Fraction(1, 3), Fraction(2, 3))}),
+    )[seed % 5 % 3]
+    return rng.random((n, n_clusters)), groups, composition, limits, levels
+
+
+def largest_miss(labels, groups, composition, limits, levels):
+    """By how much a share in a cluster misses its limit, straight from the limits; 0 if all are kept."""
+    counts = composition.copy()
+    np.add.at(counts, (groups, labels), 1)
+    misses = [Fraction(0)]
+    for limit in limits:
+        in_a = (levels[:, limit.column] == limit.level) ^ limit.all_but
+        in_b = np.full(len(levels), True) if limit.of_level is None else levels[:, limit.column] == limit.of_level
+        for cluster in counts.T.tolist():
+            a, b = (sum(itertools.compress(cluster, mask)) for mask in (in_a, in_b))
+            unit = 1 if limit.of_level is None else 1 + limit.fraction
+            misses.append((a - limit.fraction * b) / sum(cluster) / unit)
+    return max(misses)
+
+
+@pytest.mark.parametrize("max_splits", [limit_assignment._MAX_SPLITS, 0], ids=["enumerated", "searched"])
+@pytest.mark.parametrize("seed", range(40))
+def test_the_largest_miss_is_the_least_possible_and_a_proof_is_right(monkeypatch, seed, max_splits):
+    monkeypatch.setattr(limit_assignment, "_MAX_SPLITS", max_splits)
+    costs, groups, composition, limits, levels = problem(seed)
+    rows, slack = assignment_limits(limits, levels, composition, np.bincount(groups, minlength=len(levels)))
+    new = assign_new(costs, groups, composition.sum(axis=0), rows, slack)
+    results = [
+        (largest_miss(labels, groups, composition, limits, levels), costs[np.arange(len(labels)), labels].sum())
+        for labels in map(np.array, itertools.product(range(costs.shape[1]), repeat=len(costs)))
+    ]
+    least, cost = min(results)
+    miss = largest_miss(new.labels, groups, composition, limits, levels)
+    # Limits are replaced by fractions with small denominators, which change a miss, but not whether a limit is kept.
+    assert miss == pytest.approx(float(least), abs=0.01)
+    assert (miss == 0) == (least == 0) == bool((new.excess <= 0).all())
+    assert not (new.is_proved and least == 0)
+    assert new.is_proved or least == 0 or not max_splits
+    assert costs[np.arange(len(costs)), new.labels].sum() <= 1.3 * cost or miss < least
+
+
+@pytest.mark.parametrize("n_clusters", [3, 10])
+@pytest.mark.parametrize("n", [150, 2000])
+def test_many_instances_of_one_group_miss_by_hardly_more_than_all_clusters_together(n_clusters, n):
+    rng = np.random.default_rng(n)
+    composition = np.tile(rng.integers(20, 40, n_clusters), (2, 1))
+    reference, levels, limit = composition.sum(axis=1), np.arange(2)[:, None], Fraction(1, 20)
+    groups, costs = np.ones(n, dtype=np.int64), rng.random((n, n_clusters)) ** 2
+    limits = deviation_limits(levels, reference, [limit])
+    rows, slack = assignment_limits(limits, levels, composition, np.array([0, n]))
+    new = assign_new(costs, groups, composition.sum(axis=0), rows, slack)
+    after, nearest = composition.copy(), composition.copy()
+    np.add.at(after, (groups, new.labels), 1)
+    np.add.at(nearest, (groups, costs.argmin(axis=1)), 1)
+    miss, miss_of_nearest = (float(largest_deviation(counts, levels, reference) - limit) for counts in (after, nearest))
+    mean = float(largest_deviation(after.sum(axis=1)[:, None], levels, reference) - limit)
+    assert new.is_proved and mean > 0
+    assert mean <= miss <= mean + 0.01 and miss <= miss_of_nearest
+    assert new.misses.max() == pytest.approx(miss, abs=0.01)
