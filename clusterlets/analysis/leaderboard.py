@@ -93,12 +93,15 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
 
 
 def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
-    """The kind of each output, from the configuration's ``grids``. Only the first output of a method claims fairness."""
+    """The kind of each output, from the configuration's ``grids``.
+
+    Only one output of a method counts as the method's: the one that its entry chose, or else the first.
+    """
     kinds: dict[str, str] = {}
     for grid in grids.values():
         kind = CLUSTERLETS if grid["is_matcher"] else CONTROL if grid["role"] == "baseline" else METHOD
-        first, *others = grid["names"]
-        kinds |= {first: kind, **dict.fromkeys(others, OUTPUT)}
+        ranked = grid.get("output", grid["names"][0])
+        kinds |= {name: kind if name == ranked else OUTPUT for name in grid["names"]}
     return kinds
 
 

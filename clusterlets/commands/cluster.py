@@ -198,6 +198,10 @@ def _parser(method: type[Method]) -> argparse.ArgumentParser:
         default=_DEFAULT_METHOD,
         help="one of the methods below, or a Python file with a method of your own (default: fair-limit)",
     )
+    parser.set_defaults(which=None)
+    if method.outputs:
+        text = f"which of the method's clusterings to show (default: {method.outputs[0]})"
+        clusters.add_argument("--which", choices=method.outputs, help=text)
     if method.is_matcher and not is_from_file(method):
         clusters.add_argument(
             "--clusterlets",
@@ -281,7 +285,9 @@ def _estimator(options: argparse.Namespace):
 
     if not options.is_matcher:
         method = options.method if options.method.endswith(".py") else options.method_class.name
-        return MethodClustering(method, options.k, parameters=options.method_parameters, random_state=options.seed)
+        return MethodClustering(
+            method, options.k, parameters=options.method_parameters, output=options.which, random_state=options.seed
+        )
     size = {"n_clusterlets": options.clusterlets} if options.clusterlets else {"n_clusters": options.k}
     return ClusterletClustering(
         **size, matcher=options.method_class.name, random_state=options.seed, **options.method_parameters
@@ -375,6 +381,8 @@ def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
 
 def _describe_method(options: argparse.Namespace, clustering) -> str:
     name = options.method_class.name
+    if options.method_class.outputs:
+        name = f"{name} ({options.which or options.method_class.outputs[0]})"
     if not options.is_matcher:
         return ", ".join(filter(None, (name, f"k = {options.k}", format_nested(options.method_parameters))))
     fitted_attributes = {"hops": "hops_"}  # -k may have chosen other hops than the parameter

@@ -3,6 +3,7 @@
 import argparse
 import math
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -38,10 +39,12 @@ _EPILOG = """
 examples:
   clusterlets rank my_method.py
   clusterlets rank my_method.py --tables heart_failure,pima,credit     a first look, compared on these tables only
+  clusterlets rank --name mine --command "Rscript mine.R {table} {k} {seed} {style} {labels}" \
+      --parameters '{"style": ["plain", "fancy"]}'
 
 The method runs with the tables, sensitive groups, k, seeds and limits of the finished run in --reference. The values of its
-parameters come from its `ladder`, or else from its `parameters`. Finished jobs are not run again; if you edit the file, only
-your method runs again. See docs/extending.md.
+parameters come from its `ladder`, or else from its `parameters`. Finished jobs are not run again; if you edit the method, or a
+file that the command names, only your method runs again. See docs/extending.md.
 """
 
 
@@ -54,12 +57,12 @@ def main(arguments: list[str]) -> int:
             "environment` and then .venv/bin/clusterlets rank."
         )
     settings, tables, other_points = _read_reference(options.reference)
-    user_config = configuration(settings, options.method, options.tables)
+    user_config = configuration(settings, _entry(options), options.tables)
     config = check_configuration(user_config, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
     ((name, grid),) = config["grids"].items()
     if not set(grid["names"]).isdisjoint(other_points["method"]):
         raise ClusterletsError(f"{options.reference} already has a method called {name}; rename yours.")
-    _refuse_too_many_configurations(grid, settings["grids"])
+    _refuse_too_many_configurations(name, grid, settings["grids"])
 
     folder = Path(RESULTS) / "leaderboards" / name
     write_json(folder / "config.json", user_config)
@@ -70,23 +73,54 @@ def main(arguments: list[str]) -> int:
         if load_json(prepared_path("json", RESULTS, table))["fingerprint"] != tables[table]["fingerprint"]:
             raise ClusterletsError(f"{table} is not the table of {options.reference}, so prices cannot be compared.")
 
-    runs, grids = read_runs(f"{RESULTS}/runs.csv"), config["grids"]
-    write_csv(folder / _POINTS, leaderboard.points(runs, leaderboard.kinds_of(grids), leaderboard.starts_of(grids)))
-    standings = standings_with(other_points, read_results_table(folder / _POINTS), grid["names"][0])
-    for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
-        write_csv(folder / file, frame)
+    runs = read_runs(f"{RESULTS}/runs.csv")
     if len(config["datasets"]) < len(settings["datasets"]):
         print(f"All methods are compared on only some of the tables: {', '.join(config['datasets'])}.")
-    print(*_describe_failures(runs), *describe(standings, grid["names"][0]), sep="\n")
+    for line in _describe_failures(runs):
+        print(line)
+    outputs = [grid["output"]] if "output" in grid else grid["names"]
+    if len(outputs) > 1:
+        print(
+            f"{name} has several outputs. Each is ranked as if it were the only one; --which ranks one: {', '.join(outputs)}."
+        )
+    for output in outputs:
+        standings = _rank_output(runs, {name: grid | {"output": output}}, other_points, _output_folder(folder, name, output))
+        print(*describe(standings, output), sep="\n")
     print(f"\nAll numbers: {folder}/ (docs/field.md explains the terms)")
     return 0
+
+
+def _rank_output(runs: pd.DataFrame, grids: Mapping, other_points: pd.DataFrame, folder: Path) -> Standings:
+    """The standings of an output, which ``grids`` chooses. Its points and standings are written to the folder."""
+    ((_, grid),) = grids.items()
+    write_csv(folder / _POINTS, leaderboard.points(runs, leaderboard.kinds_of(grids), leaderboard.starts_of(grids)))
+    standings = standings_with(other_points, read_results_table(folder / _POINTS), grid["output"])
+    for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
+        write_csv(folder / file, frame)
+    return standings
+
+
+def _output_folder(folder: Path, name: str, output: str) -> Path:
+    return folder / output.removeprefix(f"{name} (").removesuffix(")") if output != name else folder
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = cli.parser(
         "rank", "Run a method of your own as `make field` runs all others, and say where it stands among them.", _EPILOG
     )
-    parser.add_argument("method", metavar="FILE", type=cli.nonempty, help="a Python file with one method (docs/extending.md)")
+    method = parser.add_mutually_exclusive_group(required=True)
+    method.add_argument(
+        "method", metavar="FILE", nargs="?", type=cli.nonempty, help="a Python file with one method (docs/extending.md)"
+    )
+    method.add_argument(
+        "--command", type=cli.nonempty, help="instead, a command that reads {table} and writes {labels} (docs/extending.md)"
+    )
+    parser.add_argument("--name", type=cli.nonempty, help="what the command's method is called (default: mine)")
+    parser.add_argument(
+        "--parameters", metavar="JSON", type=cli.nonempty, help='lists of values to try, such as {"style": ["plain", "fancy"]}'
+    )
+    parser.add_argument("--conda", metavar="NAME", type=cli.nonempty, help="the conda environment that the command runs in")
+    parser.add_argument("--which", metavar="OUTPUT", type=cli.nonempty, help="rank only this one of the method's outputs")
     parser.add_argument(
         "--tables",
         metavar="NAMES",
@@ -117,8 +151,29 @@ def _read_reference(folder: Path) -> tuple[dict, dict[str, dict], pd.DataFrame]:
     return content["settings"], content["datasets"], points
 
 
-def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict:
-    """The configuration that runs the method in the file ``path`` with the settings of a finished run.
+def _entry(options: argparse.Namespace) -> dict[str, object]:
+    """The method as an entry of the configuration."""
+    entry: dict[str, object] = {"path": options.method}
+    if options.command:
+        entry = {"name": options.name or "mine", "command": options.command, "files": _files_in(options.command)}
+        entry |= {"conda": options.conda} if options.conda else {}
+    elif options.name or options.conda:
+        raise ClusterletsError("--name and --conda are for --command; a Python file names its method itself.")
+    entry |= {"parameters": cli.json_mapping(options.parameters)} if options.parameters else {}
+    return entry | ({"output": options.which} if options.which else {})
+
+
+def _files_in(command: str) -> list[str]:
+    """The files below the working folder that a command names; an edit of one must run the method again."""
+    try:
+        words = shlex.split(command)
+    except ValueError:  # an unclosed quote, about which the check of the configuration complains
+        return []
+    return list(dict.fromkeys(word for word in words if os.path.isfile(word) and not os.path.isabs(word)))
+
+
+def configuration(settings: Mapping, entry: Mapping, names: list[str] | None) -> dict:
+    """The configuration that runs a method, by its entry, with the settings of a finished run.
 
     ``settings`` come from the manifest of the finished run. ``names`` selects tables by id or by name; None selects all.
     Raises ClusterletsError for a table that the finished run lacks.
@@ -132,17 +187,17 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
     # An id with a dot is derived from the other settings of a table, so it is left out here.
     entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in selected]
     common = {key: value for key, value in settings.items() if key not in ("tables", "grids")}
-    edits: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [{"path": path}]}
+    edits: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [dict(entry)]}
     return {**common, "datasets": entries, **edits}
 
 
-def _refuse_too_many_configurations(grid: Mapping, other_grids: Mapping[str, Mapping]) -> None:
+def _refuse_too_many_configurations(name: str, grid: Mapping, other_grids: Mapping[str, Mapping]) -> None:
     n_configurations, *other_numbers = (
         math.prod(map(len, each_grid["parameters"].values())) for each_grid in (grid, *other_grids.values())
     )
     if n_configurations > max(other_numbers):
         raise ClusterletsError(
-            f"{grid['path']} tries {counted(n_configurations, 'configuration')}, but no other method more than "
+            f"{grid.get('path', name)} tries {counted(n_configurations, 'configuration')}, but no other method more than "
             f"{max(other_numbers)}. Give its parameters fewer values, or a `ladder` (docs/extending.md)."
         )
 
@@ -167,7 +222,10 @@ def _run_workflow(target: str, folder: Path, cores: int) -> None:
     # stdout=2: all output of the workflow goes to standard error.
     process = subprocess.run([*command, "--configfile", str(folder / "config.json")], stdout=2, env=environment)
     if process.returncode:
-        raise ClusterletsError("The workflow stopped; its messages above say why. Run the same command again to continue.")
+        raise ClusterletsError(
+            "The workflow stopped; its messages above say why. Run the same command again to continue. If a dataset cannot be "
+            "had, compare on other tables: --tables NAMES."
+        )
 
 
 def _describe_failures(runs: pd.DataFrame) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clusterlets.datasets.catalogue import describe, names
+from clusterlets.datasets.catalogue import describe, how_to_leave_out, names
 from clusterlets.datasets.table import CLASS, BadData, Table, check, describe_differences, table_of_groups, without_duplicates
 from clusterlets.errors import ClusterletsError, did_you_mean
 
@@ -116,5 +116,5 @@ def _remedy(dataset: dict, folder: Path) -> str:
     return (
         f"A raw file is damaged, incomplete or of another edition. Delete {files} in {folder} and run again, which fetches "
         "new copies; if the publisher's copy is bad, name a mirror with a good one in the environment variable "
-        f"CLUSTERLETS_MIRROR. Or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}` (commas between several)."
+        f"CLUSTERLETS_MIRROR. Or leave the dataset out: {how_to_leave_out(dataset['name'])}."
     )

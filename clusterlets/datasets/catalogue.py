@@ -27,6 +27,14 @@ def describe(name: str) -> dict:
     return defaults | copy.deepcopy(_catalogue()[name])
 
 
+def how_to_leave_out(name: str) -> str:
+    """How a run can go on without a dataset."""
+    return (
+        f"`make reproduce EXCLUDE={name}` (commas between several); `clusterlets rank` takes the tables that can be had, "
+        "`--tables NAMES`"
+    )
+
+
 @functools.cache
 def _catalogue() -> dict[str, dict]:
     import yaml  # imported late: reading a user's own table must not load it

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from clusterlets import storage
 from clusterlets.datasets import prepare
-from clusterlets.datasets.catalogue import describe
+from clusterlets.datasets.catalogue import describe, how_to_leave_out
 from clusterlets.datasets.transfer import SourceFailed, get, unpack
 from clusterlets.errors import ClusterletsError
 
@@ -122,7 +122,7 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
             f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{attempts}\n"
             f"What to do: put {paths} there by hand; or name a mirror, a folder or an address laid out "
             f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
-            f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}` (commas between several)."
+            f"or leave the dataset out: {how_to_leave_out(dataset['name'])}."
         )
     new_files = {file: content for file, content in best_answer.files.items() if file not in existing_files}
     origin = best_answer.source.partition(" ")[0]  # only "mirror", without its location

@@ -346,6 +346,10 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
             faults.append(str(error))
             continue
         faults += [f"methods: {fault}" for fault in _method_faults(name, entry)]
+        if "output" in entry and entry["output"] not in method.outputs:
+            faults.append(
+                f"methods: {name}: there is no output {entry['output']!r}; it has {', '.join(method.outputs) or 'none'}"
+            )
         grids[name] = _method_settings(method, name, entry, config)
     return grids, faults
 
@@ -375,6 +379,7 @@ def _method_settings(method: type[Method], name: str, entry: Mapping, config: Ma
     return {
         **{key: entry[key] for key in ("path", "command", "conda", "files") if key in entry},
         **({"citation": method.citation} if {"path", "command"} & entry.keys() else {}),
+        **({"output": f"{name} ({entry['output']})"} if "output" in entry else {}),
         "names": method.names_in_results(),
         "label": method.label or name,
         "role": method.role,

@@ -1,8 +1,6 @@
 """Run a method on a table, and check the clusterings that it returns."""
 
 import importlib
-import os
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -14,9 +12,7 @@ import numpy as np
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods.base import Method
-from clusterlets.methods.users_file import is_from_file
-
-_HASH_SEED = "PYTHONHASHSEED"
+from clusterlets.methods.users_file import is_from_file, seeded
 
 
 def fit(
@@ -70,20 +66,8 @@ def seeded_generators(method: type[Method], random_state: np.random.Generator) -
     if method.__module__.startswith(f"{__package__}.") and not is_from_file(method):
         yield
         return
-    seed = int(deepcopy(random_state).integers(2**32))
-    former = random.getstate(), np.random.get_state(), os.environ.get(_HASH_SEED)
-    try:
-        random.seed(seed)
-        np.random.seed(seed)
-        os.environ[_HASH_SEED] = str(seed)
+    with seeded(int(deepcopy(random_state).integers(2**32))):
         yield
-    finally:
-        random.setstate(former[0])
-        np.random.set_state(former[1])
-        if former[2] is None:
-            os.environ.pop(_HASH_SEED, None)
-        else:
-            os.environ[_HASH_SEED] = former[2]
 
 
 def objective_of(fitted: Method, clusterings: Mapping[str, np.ndarray], X: np.ndarray) -> float:

@@ -1,6 +1,7 @@
 """Load a method from a Python file of the user's, and turn whatever its code raises into an error that names the line."""
 
 import os
+import random
 import sys
 import traceback
 import zlib
@@ -11,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+import numpy as np
+
 from clusterlets.errors import ClusterletsError, MethodError
 from clusterlets.methods.base import Method
 from clusterlets.methods.check import ENTRY_POINTS, check
@@ -19,6 +22,7 @@ from clusterlets.methods.registry import methods_in
 # The names of the modules of users' files begin with this.
 _MODULE_PREFIX = f"{__package__}._own_"
 _ORIGINAL_EXIT = os._exit
+_HASH_SEED = "PYTHONHASHSEED"
 
 
 def from_file(path: str | Path) -> type[Method]:
@@ -41,7 +45,7 @@ def from_file(path: str | Path) -> type[Method]:
     sys.modules[module.__name__] = module  # dataclasses and pickle look the module up here
     try:
         # An import would write a __pycache__ beside the file, and would miss an edit within the same second.
-        with _as_method_error(path, f"{path} cannot be run"):
+        with _as_method_error(path, f"{path} cannot be run"), seeded(0):  # what the file draws now must not differ by run
             exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
         methods = list(methods_in(module).values())
         if len(methods) != 1:
@@ -66,6 +70,24 @@ def from_file(path: str | Path) -> type[Method]:
 def is_from_file(method: type[Method]) -> bool:
     """Whether :func:`from_file` loaded the method. The project's tests do not cover such a method."""
     return method.__module__.startswith(_MODULE_PREFIX)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed ``random``, NumPy's global generator and the hashes of Python programs, and restore the former states at the end."""
+    former = random.getstate(), np.random.get_state(), os.environ.get(_HASH_SEED)
+    try:
+        random.seed(seed)
+        np.random.seed(seed)
+        os.environ[_HASH_SEED] = str(seed)
+        yield
+    finally:
+        random.setstate(former[0])
+        np.random.set_state(former[1])
+        if former[2] is None:
+            os.environ.pop(_HASH_SEED, None)
+        else:
+            os.environ[_HASH_SEED] = former[2]
 
 
 @contextmanager

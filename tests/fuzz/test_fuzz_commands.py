@@ -98,7 +98,7 @@ def gives_every_row_a_cluster_or_says_why_not(pairs):
             if values.get("method") not in ("D", "B"):
                 assert len(rows) == N_ROWS
         if values.get("method") == "frac":
-            assert f"FRAC, k = {int(values.get('k', 5))}, " in result.out
+            assert f"FRAC (fair), k = {int(values.get('k', 5))}, " in result.out
             # The program prints 0.0 as 0.
             assert f"tau {float(values['tau']) if 'tau' in values else '1/'}" in result.out.replace("tau 0:", "tau 0.0:")
 

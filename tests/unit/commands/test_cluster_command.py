@@ -15,7 +15,7 @@ from sklearn.metrics import silhouette_score
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.datasets.table import standardise
-from clusterlets.estimators import FRAC, ClusterletClustering, FairLimit, fairness_report
+from clusterlets.estimators import FRAC, FRACOE, ClusterletClustering, FairLimit, fairness_report
 
 COMPILING_NOTE = "clusterlets cluster: compiling once for this machine; this may take half a minute.\n"
 
@@ -44,6 +44,13 @@ def cluster(run, people):
     return lambda *options: run("cluster", "people.csv", "--sensitive", "sex", *options)
 
 
+def test_the_output_that_is_shown_is_named(cluster):
+    for which, shown in (([], "fair"), (["--which", "nearest"], "nearest")):
+        assert f"FRAC ({shown}), k = 5, seed 0: 5 clusters" in cluster("--method", "FRAC", *which)[1]
+    status, _, error = cluster("--method", "FRAC", "--which", "far")
+    assert status == 2 and "--which: invalid choice: 'far' (choose from" in error
+
+
 @pytest.mark.parametrize(
     ("options", "estimator"),
     [
@@ -61,6 +68,8 @@ def cluster(run, people):
         ),
         (["--method", "frac", "-k", "4", "--tau", "0.1"], FRAC(4, tau=0.1, random_state=0)),
         (["--method", "frac", "-k", "4"], FRAC(4, random_state=0)),
+        (["--method", "frac", "-k", "4", "--which", "nearest"], FRAC(4, output="nearest", random_state=0)),
+        (["--method", "frac-oe", "-k", "4", "--n-init", "3"], FRACOE(4, n_init=3, random_state=0)),
     ],
 )
 @pytest.mark.parametrize("sensitive", [["sex"], ["race", "sex"]])

@@ -120,14 +120,14 @@ def folder(tmp_path, monkeypatch):
     reference = tmp_path / "reference"
     reference.mkdir()
     OTHERS.to_csv(reference / "leaderboard_points.csv", index=False)
-    datasets = {table: {"fingerprint": "0"} for table in FIELD_CONFIG["datasets"]}
+    datasets = {table: {"fingerprint": "0", "rows": 9} for table in FIELD_CONFIG["datasets"]}
     content = {"settings": SETTINGS, "libraries": {}, "datasets": datasets, "processor": {}, "files": {}}
     (reference / "manifest.json").write_text(json.dumps(content))
     return tmp_path
 
 
 def test_a_method_runs_with_the_settings_of_the_finished_run(folder):
-    requested = rank.configuration(json.loads(json.dumps(SETTINGS)), "mine.py", None)  # as read from the manifest
+    requested = rank.configuration(json.loads(json.dumps(SETTINGS)), {"path": "mine.py"}, None)  # as read from the manifest
     config = check_configuration(requested, SCHEMA)
     changed = {key for key in FIELD_CONFIG if config[key] != FIELD_CONFIG[key]}
     assert changed == {"results", "methods", "grids"}
@@ -135,7 +135,7 @@ def test_a_method_runs_with_the_settings_of_the_finished_run(folder):
 
 
 def test_a_name_selects_a_dataset_with_every_choice_of_groups_and_an_id_selects_one_choice(folder):
-    requested = rank.configuration(SETTINGS, "mine.py", ["compas", "adult.sex"])
+    requested = rank.configuration(SETTINGS, {"path": "mine.py"}, ["compas", "adult.sex"])
     assert check_configuration(requested, SCHEMA)["datasets"] == ["compas", "adult.sex", "compas.race"]
 
 
@@ -192,3 +192,64 @@ def test_a_missing_reference_is_named_and_an_older_one_is_refused(folder, error_
 def test_outside_a_clone_of_the_repository_the_command_is_refused(folder, error_of, monkeypatch):
     monkeypatch.setattr(rank, "_CHECKOUT", folder)
     assert "In a clone of the repository, run `make environment`" in error_of("mine.py")
+
+
+COMMAND = "sh mine.sh {table} {k} {style} {labels}"
+
+
+def test_a_command_is_ranked_like_a_file_and_its_files_are_watched(folder):
+    (folder / "mine.sh").write_text("")
+    options = rank._parser().parse_args(
+        ["--command", COMMAND, "--name", "awkward", "--parameters", '{"style": ["plain", "fancy"]}', "--conda", "tools"]
+    )
+    config = check_configuration(rank.configuration(SETTINGS, rank._entry(options), None), SCHEMA)
+    ((name, grid),) = config["grids"].items()
+    assert name == "awkward" and grid["names"] == ["awkward"] and grid["role"] == "rival"
+    assert grid["command"] == COMMAND and grid["files"] == ["mine.sh"] and grid["conda"] == "tools"
+    assert grid["parameters"] == {"style": ["plain", "fancy"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mine.py", "--name", "other"], "--name and --conda are for --command"),
+        (["--command", COMMAND], "command: {style} is not one of the parameters (none)"),
+        (["--command", COMMAND, "--parameters", "style=plain"], "style=plain is not a JSON object"),
+        (["mine.py", "--which", "fair"], "mine: there is no output 'fair'; it has none"),
+    ],
+)
+def test_a_command_or_an_output_that_cannot_be_ranked_is_refused_before_any_run(folder, run, arguments, message):
+    status, _, error = run("rank", *arguments, "--reference", "reference")
+    assert status == 1 and message in error and not (folder / "results").exists()
+
+
+def test_a_file_and_a_command_together_or_none_of_them_are_refused(folder, run):
+    for arguments in ([], ["mine.py", "--command", COMMAND]):
+        assert run("rank", *arguments)[0] == 2
+
+
+def test_the_chosen_output_is_ranked_as_the_method_and_the_other_is_not():
+    grid = {"names": ["halves (fine)", "halves (coarse)"], "is_matcher": False, "role": "rival"}
+    assert leaderboard.kinds_of({"halves": grid}) == {"halves (fine)": "method", "halves (coarse)": "output"}
+    chosen = {"halves": grid | {"output": "halves (coarse)"}}
+    assert leaderboard.kinds_of(chosen) == {"halves (fine)": "output", "halves (coarse)": "method"}
+
+
+def test_every_output_is_ranked_in_a_folder_of_its_own_unless_one_is_chosen(folder, run, monkeypatch):
+    two_outputs = METHOD.replace('"mine"', '"mine"\n    outputs = ("near", "far")').replace("SHARES", "[0.1]")
+    (folder / "mine.py").write_text(two_outputs)
+    runs = pd.concat([points("mine (near)", dict.fromkeys(TABLES, 1.2)), points("mine (far)", dict.fromkeys(TABLES, 9.0))])
+    runs = runs.assign(matcher=None, column_deviation=runs["deviation_max"], price_of_fairness=runs["price"])
+    monkeypatch.setattr(rank, "_try_first_cell", lambda *_: None)
+    monkeypatch.setattr(rank, "_run_workflow", lambda *_: None)
+    monkeypatch.setattr(rank, "load_json", lambda _: {"fingerprint": "0"})
+    monkeypatch.setattr(rank, "read_runs", lambda _: runs.assign(note="", aggregation=None))
+    for chosen in (["near", "far"], ["far"]):
+        which = ["--which", chosen[0]] if len(chosen) == 1 else []
+        status, output, error = run("rank", "mine.py", "--reference", "reference", *which)
+        assert status == 0, error
+        assert ("Each is ranked as if it were the only one" in output) == (len(chosen) == 2)
+        assert [name for name in ("near", "far") if f"\nmine ({name}):\n" in output] == chosen
+        own = pd.read_csv(folder / "results/rank/leaderboards/mine" / chosen[-1] / "leaderboard_overall.csv")
+        assert set(own.loc[own["method"].str.startswith("mine"), "method"]) == {"mine (far)"}
+        assert own.loc[own["method"] == "mine (far)", "place"].notna().all()

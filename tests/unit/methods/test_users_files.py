@@ -260,3 +260,16 @@ def test_a_matcher_that_ignores_its_stream_repeats_in_the_workflow_and_differs_b
     ]
     assert all(np.array_equal(runs[1][seed], runs[0][seed]) for seed in (1, 2))
     assert not np.array_equal(runs[0][0], runs[0][1])
+
+
+@pytest.mark.parametrize("draw", ["np.random.normal()", "__import__('random').random()", "np.random.rand() + hash('a') * 0"])
+def test_what_a_file_draws_at_import_is_the_same_in_every_run_and_leaves_no_trace(write_method, draw):
+    file = write_method(attribute=f"drawn = {draw}")
+    values = set()
+    for seed in (1, 2):
+        random.seed(seed)
+        np.random.seed(seed)
+        states = random.getstate(), np.random.get_state()[1].tolist()
+        values.add(methods.from_file(file).drawn)
+        assert states == (random.getstate(), np.random.get_state()[1].tolist())
+    assert len(values) == 1
