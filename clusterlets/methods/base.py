@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import NoClusteringError
 from clusterlets.parameters import Parameter
 
 #: The ``libraries`` of a method with compiled kernels. llvmlite is among them because it generates the machine code.
@@ -269,8 +269,9 @@ class Matcher(Method):
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
 
     def match_or_raise(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray:
-        """Like :meth:`match`, but raises ClusterletsError if the matcher finds no clustering."""
+        """Like :meth:`match`, but raises NoClusteringError if the matcher finds no clustering."""
         membership = self.match(clusterlets, random_state, **parameters)
         if membership is None:
-            raise ClusterletsError(f"{self.name} finds no clustering of these clusterlets; use a larger k, or another method.")
+            message = f"{self.name} finds no clustering of these clusterlets; use a larger k, or another method."
+            raise NoClusteringError("infeasible", message)
         return membership

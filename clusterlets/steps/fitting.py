@@ -54,7 +54,7 @@ def fit_method(
     # Compile before the fits fork, so that compiling does not count against their budget.
     load_kernels()
     if "numba" in method_class.libraries:
-        _load_method(method_class, fit_budget)
+        load_machine_code(method_class, fit_budget)
 
     sensitive_columns = dict(enumerate(columns_of_names(prepared.group_names)))
     shared: dict[str, Any] = {}
@@ -87,7 +87,7 @@ def fit_method(
     save_pieces(prepared, all_clusterings, pieces, labels, statuses, sample)
 
 
-def _load_method(method_class: type[methods.Method], budget: Budget) -> None:
+def load_machine_code(method_class: type[methods.Method], budget: Budget) -> None:
     """Fit four rows, so that the method's machine code is compiled and loaded."""
 
     def fit(_: int = 0) -> None:
