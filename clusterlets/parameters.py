@@ -218,7 +218,7 @@ MAX_DEVIATION = Real(
     "instances.",
 )
 #: For methods whose ``fit`` makes a single start: :func:`clusterlets.methods.fit` makes the others.
-N_INIT = Integer(1, 10_000, default=1, meaning="Number of fits. The one with the least objective counts.")
+N_INIT = Integer(1, 10_000, default=1, meaning="Number of fits, of which the best one counts.")
 MIN_CLUSTER_SIZE = Integer(
     1,
     10**9,

@@ -200,7 +200,7 @@ def _parser(method: type[Method]) -> argparse.ArgumentParser:
     )
     parser.set_defaults(which=None)
     if method.outputs:
-        text = f"which of the method's clusterings to show (default: {method.outputs[0]})"
+        text = f"which of its clusterings to show (default: {method.outputs[0]})"
         clusters.add_argument("--which", choices=method.outputs, help=text)
     if method.is_matcher and not is_from_file(method):
         clusters.add_argument(

@@ -21,7 +21,7 @@ class Antidote(FairMethod):
     n_evaluations : int, default=300
         Number of positions to try for the added points; each costs a run of k-means.
     n_init : int, default=1
-        Number of fits. The one with the least objective counts.
+        Number of fits, of which the best one counts, by the objective.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 

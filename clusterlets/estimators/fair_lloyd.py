@@ -21,7 +21,7 @@ class FairLloyd(FairMethod):
     tol : float, default=1e-06
         A round that lowers the largest error by less than this fraction of it is the last.
     n_init : int, default=1
-        Number of fits. The one with the least objective counts.
+        Number of fits, of which the best one counts, by the objective.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 

@@ -29,7 +29,7 @@ class FRAC(AssigningMethod):
     tol : float, default=0.0001
         Relative change of the cost at which the rounds end.
     n_init : int, default=1
-        Number of fits. The one with the least objective counts.
+        Number of fits, of which the best one counts, by the objective.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep: the fair assignment, or each instance in the cluster of the nearest centre, which is
         not fair. The Clusterlets paper scored ``nearest``.
@@ -88,7 +88,7 @@ class FRACOE(AssigningMethod):
         Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means
         1 / n_clusters, and 0.95x means 0.95 / n_clusters.
     n_init : int, default=1
-        Number of fits. The one with the least objective counts.
+        Number of fits, of which the best one counts, by the objective.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep: the fair assignment, or each instance in the cluster of the nearest centre, which is
         not fair. The Clusterlets paper scored ``nearest``.

@@ -24,7 +24,7 @@ class FairKM(FairMethod):
     max_iter : int, default=300
         Maximum number of passes over the instances.
     n_init : int, default=1
-        Number of fits. The one with the least objective counts.
+        Number of fits, of which the best one counts, by the objective.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 
@@ -71,7 +71,7 @@ class VFC(FairMethod):
     max_iter : int, default=100
         Maximum number of rounds.
     n_init : int, default=1
-        Number of fits. The one with the least objective counts.
+        Number of fits, of which the best one counts, by the objective.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 

@@ -23,7 +23,7 @@ class ScaffTree(FairMethod):
     theta : float, default=0.5
         Weight of the groups in the choice of splits. At 0, only the labels of k-means count.
     n_init : int, default=1
-        Number of fits. The one with the least objective counts.
+        Number of fits, of which the best one counts, by the objective.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 
