@@ -228,7 +228,7 @@ def _parser(method: type[Method]) -> argparse.ArgumentParser:
             group = limits if parameter.bound else parameters
             group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=parameter.meaning.replace("%", "%%"))
     parameters.add_argument(
-        "--parameters", action="append", metavar="A=1,B=2", help="parameters of any method, including your own; may be repeated"
+        "--parameters", action="append", metavar="A=1,B=2", help="parameters of any method; may be repeated"
     )
     return parser
 
