@@ -1,13 +1,13 @@
 """Compare fair-limit with reference values. Each value is the median of three seeds.
 
-    python benchmarks/bench_fair_limit.py --blocks limits.csv --prepared results/prepared
+    python benchmarks/bench_fair_limit.py --cases limits.csv --prepared results/prepared
     python benchmarks/bench_fair_limit.py --prepared results/prepared
     python benchmarks/bench_fair_limit.py --raw data/raw
     python benchmarks/bench_fair_limit.py --rows 1000000
     python benchmarks/bench_fair_limit.py --sizes --prepared results/prepared
     python benchmarks/bench_fair_limit.py --times --prepared results/prepared
 
-- ``--blocks`` and ``--prepared``: cost and time against a file with the columns dataset, k, limit, sse, seconds and status.
+- ``--cases`` and ``--prepared``: cost and time against a file with the columns dataset, k, limit, sse, seconds and status.
 - ``--prepared`` alone: time against scikit-learn's ``KMeans(n_init=4)``, and costs against those of MS-FlowFC
   (arXiv 2605.13759), under the largest deviation that it reached.
 - ``--raw``: costs on adult and compas with two sensitive columns.
@@ -54,7 +54,7 @@ def fit(X, groups, k: int, limit: str, seed: int, levels: np.ndarray | None = No
     return results[0].inertia, seconds
 
 
-def compare_blocks(path: Path, folder: Path, bars: Bars) -> None:
+def compare_cases(path: Path, folder: Path, bars: Bars) -> None:
     for dataset, rows in pd.read_csv(path, dtype={"limit": str}).groupby("dataset", sort=False):
         X, groups = prepared(str(dataset), folder)
         X = standardised(X)
@@ -183,15 +183,15 @@ def compare_two_columns(raw: Path, bars: Bars) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--blocks", type=Path)
+    parser.add_argument("--cases", type=Path)
     parser.add_argument("--prepared", type=Path)
     parser.add_argument("--raw", type=Path)
     parser.add_argument("--rows", type=int)
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--times", action="store_true")
     options, bars = parser.parse_args(), Bars()
-    if options.blocks:
-        compare_blocks(options.blocks, options.prepared, bars)
+    if options.cases:
+        compare_cases(options.cases, options.prepared, bars)
     elif options.sizes:
         compare_sizes(options.prepared, bars)
     elif options.times:

@@ -1,8 +1,8 @@
-"""Compare other libraries for fair clustering on three blocks: seconds, largest deviation, sizes and price.
+"""Compare other libraries for fair clustering on three cases: seconds, largest deviation, sizes and price.
 
     python benchmarks/bench_libraries.py --prepared results/field/prepared --environments .venv/libraries
 
-A block is a table with a number of clusters. Each library gets a virtual environment, which is made if it is missing
+A case is a table with a number of clusters. Each library gets a virtual environment, which is made if it is missing
 (holisticai is large). Settings are the libraries' defaults, except for those in libraries_driver.py. Tables are standardised.
 Seconds are CPU seconds of one fit without imports. The price is the sum of squared errors divided by the least one of fifty
 starts of plain k-means.
@@ -30,7 +30,7 @@ from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.metrics.composition import deviation_per_cluster
 
 DRIVER = Path(__file__).with_name("libraries_driver.py")
-BLOCKS = (("adult.sex", 5), ("credit", 10), ("compas.race", 5))
+CASES = (("adult.sex", 5), ("credit", 10), ("compas.race", 5))
 # For each library: what to install, and what follows the library's name in its entries of libraries_driver.py.
 LIBRARIES = {
     "scikit-learn": ("scikit-learn", [" KMeans"]),
@@ -114,10 +114,10 @@ def main() -> None:
     parser.add_argument("--environments", type=Path, default=Path(".venv/libraries"))
     parser.add_argument("--seconds", type=int, default=120, help="limit on the CPU seconds of a fit, imports included")
     parser.add_argument("--memory", type=int, default=8000, help="limit on the megabytes of a fit")
-    parser.add_argument("--blocks", nargs="*", default=[name for name, _ in BLOCKS])
+    parser.add_argument("--cases", nargs="*", default=[name for name, _ in CASES])
     options = parser.parse_args()
     rows = []
-    for dataset, k in (block for block in BLOCKS if block[0] in options.blocks):
+    for dataset, k in (case for case in CASES if case[0] in options.cases):
         X, groups = prepared(dataset, options.prepared)
         X = standardised(X)
         with tempfile.TemporaryDirectory() as folder:
@@ -128,12 +128,10 @@ def main() -> None:
                 for entry in entries:
                     start = time.monotonic()
                     answer = fit_elsewhere(python, library + entry, table, k, options.seconds, options.memory)
-                    rows.append(
-                        {"block": f"{dataset}, k = {k}", "entry": library + entry, "version": answer.get("version", "")}
-                    )
+                    rows.append({"case": f"{dataset}, k = {k}", "entry": library + entry, "version": answer.get("version", "")})
                     rows[-1] |= table_row(answer, X, groups, k)
                     print(f"{dataset} {library + entry}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
-        rows.append({"block": f"{dataset}, k = {k}", "entry": "FairLimit, max_deviation=0.02", "version": ""})
+        rows.append({"case": f"{dataset}, k = {k}", "entry": "FairLimit, max_deviation=0.02", "version": ""})
         rows[-1] |= table_row(fit_fair_limit(X, groups, k), X, groups, k)
     print(pd.DataFrame(rows).to_csv(sep="|", index=False))
 

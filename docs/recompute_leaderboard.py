@@ -10,7 +10,7 @@ with open("leaderboard_points.csv", encoding="utf-8", newline="") as file:
 
 
 def proves_infeasible(row, limit):
-    """Whether the row proves that no clustering of its block (dataset and k) keeps the limit."""
+    """Whether the row proves that no clustering of its case (dataset and k) keeps the limit."""
     limit_and_rest = row["parameters"].partition("max_deviation=")[2]
     is_proof = row["method"] == "fair-limit" and row["status"] == "infeasible" and limit_and_rest
     return is_proof and float(limit_and_rest.split(",")[0]) >= limit
@@ -36,20 +36,20 @@ def find_scoring_runs(configurations, limit):
 
 
 for limit in LIMITS:
-    infeasible_blocks = {(row["dataset"], row["k"]) for row in points if proves_infeasible(row, limit)}
-    runs_by_method = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))  # by method, block and parameters
+    infeasible_cases = {(row["dataset"], row["k"]) for row in points if proves_infeasible(row, limit)}
+    runs_by_method = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))  # by method, case and parameters
     for row in points:
-        block = row["dataset"], row["k"]
-        if block not in infeasible_blocks:
-            runs_by_method[row["method"]][block][row["parameters"]].append(row)
+        case = row["dataset"], row["k"]
+        if case not in infeasible_cases:
+            runs_by_method[row["method"]][case][row["parameters"]].append(row)
     ranking = []
-    for method, blocks in runs_by_method.items():
+    for method, cases in runs_by_method.items():
         prices = []
-        for configurations in blocks.values():
+        for configurations in cases.values():
             scoring_runs = find_scoring_runs(configurations, limit)
             if scoring_runs and all(keeps_limit(row, limit) for row in scoring_runs):
                 prices.append(median(float(row["price"]) for row in scoring_runs))
         price = median(prices) if prices else float("inf")
-        ranking.append((-len(prices) / len(blocks), price, method))
+        ranking.append((-len(prices) / len(cases), price, method))
     for place, (negative_reliability, price, method) in enumerate(sorted(ranking), 1):
         print(f"{limit:g} {place} {method} {abs(negative_reliability):.4f} {price:.4f}")

@@ -1,13 +1,13 @@
 """How reliably each method keeps a limit on unfairness, and at what price.
 
-A block is a table with sensitive groups and a k. A run *keeps the limit* if it has exactly k clusters and no cluster deviates
+A case is a table with sensitive groups and a k. A run *keeps the limit* if it has exactly k clusters and no cluster deviates
 by more than the limit. The first half of the seeds chooses a configuration of each method for each limit: the one whose runs
 keep the limit most often. If several are tied, the one with the lowest median price is chosen. The other half of the seeds
 scores this configuration: it keeps the limit if all its runs do.
 
-Each method gets two numbers, which are never combined: its **reliability**, which is the share of blocks in which it keeps the
-limit, and its **price** in these blocks. Neither depends on which other methods take part, so adding or removing a method never
-changes the order of two others. Blocks of one table are alike, so intervals come from resampling whole tables (bootstrap).
+Each method gets two numbers, which are never combined: its **reliability**, which is the share of cases in which it keeps the
+limit, and its **price** in these cases. Neither depends on which other methods take part, so adding or removing a method never
+changes the order of two others. Cases of one table are alike, so intervals come from resampling whole tables (bootstrap).
 """
 
 from collections.abc import Mapping
@@ -32,34 +32,34 @@ DRAWS, COVERAGE = 2000, 0.95
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
 #: The kinds of outputs. Only methods are ranked; controls and second outputs are shown next to them. A second output of a
 #: method, such as FRAC (nearest), claims no fairness. The matchers of Clusterlets choose their own number of clusters, so they
-#: have their own blocks.
+#: have their own cases.
 KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
 KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
 
-#: What identifies a block, and the columns of each table.
-BLOCK = ["dataset", "k"]
+#: What identifies a case, and the columns of each table.
+CASE = ["dataset", "k"]
 POINTS = [
-    *(*BLOCK, "method", "kind", "parameters", "seed", "chooses", "status"),
+    *(*CASE, "method", "kind", "parameters", "seed", "chooses", "status"),
     *("n_clusters", "smallest", "deviation_max", "price", "starts"),
 ]
 COLUMNS = [
-    *("limit", *BLOCK, "method", "kind", "outcome", "parameters", "price", "price_low", "price_high"),
+    *("limit", *CASE, "method", "kind", "outcome", "parameters", "price", "price_low", "price_high"),
     *("kept", "runs", "starts", "deviation_max", "smallest", "tried", "statuses"),
 ]
 OVERALL = [
-    *("limit", "place", "method", "kind", "blocks", "kept", "reliability", "reliability_low", "reliability_high"),
+    *("limit", "place", "method", "kind", "cases", "kept", "reliability", "reliability_low", "reliability_high"),
     *("price", "price_low", "price_high", "price_90", "price_worst", "within"),
 ]
 CONFIGURATIONS = [
-    *(*BLOCK, "method", "kind", "parameters", "price", "deviation_max", "clusters_least", "clusters_most", "smallest"),
+    *(*CASE, "method", "kind", "parameters", "price", "deviation_max", "clusters_least", "clusters_most", "smallest"),
     *("runs", "exact"),
 ]
 PAIRS = [
-    *("limit", "method", "other", "blocks", "wins", "losses", "ties", "ratio", "ratio_low", "ratio_high"),
+    *("limit", "method", "other", "cases", "wins", "losses", "ties", "ratio", "ratio_low", "ratio_high"),
     *("reliability_difference", "difference_low", "difference_high", "told_apart"),
 ]
 
-_METHOD_IN_BLOCK = [*BLOCK, "method"]
+_METHOD_IN_CASE = [*CASE, "method"]
 _PRICE_DECIMALS = 9  # of the prices in the points, from which all other tables follow
 _TABLE_DECIMALS = 6  # of all numbers in the other tables
 _PROVER = "fair-limit"  # its status infeasible proves that no clustering keeps the limit
@@ -127,19 +127,19 @@ def is_on_front(scores: pd.DataFrame) -> pd.Series:
     return pd.Series(~dominates.any(axis=0), index=scores.index)
 
 
-# ---- blocks ----------------------------------------------------------------------------------------------------------
+# ---- cases -----------------------------------------------------------------------------------------------------------
 
 
 def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
-    """The chosen configuration of each method in each block for each limit, and how it scores: ``results/leaderboard.csv``.
+    """The chosen configuration of each method in each case for each limit, and how it scores: ``results/leaderboard.csv``.
 
-    ``run_points`` is a frame from :func:`points`. The result has :data:`COLUMNS`. A block is left out under a limit that
-    ``fair-limit`` proves to be infeasible there. A matcher of Clusterlets has a block if one of its configurations has runs
+    ``run_points`` is a frame from :func:`points`. The result has :data:`COLUMNS`. A case is left out under a limit that
+    ``fair-limit`` proves to be infeasible there. A matcher of Clusterlets has a case if one of its configurations has runs
     with k clusters in both halves of the seeds. ``price`` is the median over the scoring runs, ``runs`` counts these runs, and
     ``kept`` counts those that keep the limit.
     """
-    runs = _in_blocks(run_points)
-    boards = [_board_for_limit(limit, runs, infeasible_blocks(run_points, limit)) for limit in LIMITS]
+    runs = _in_cases(run_points)
+    boards = [_board_for_limit(limit, runs, infeasible_cases(run_points, limit)) for limit in LIMITS]
     boards = [board for board in boards if len(board)]
     if not boards:
         return pd.DataFrame(columns=COLUMNS)
@@ -151,17 +151,17 @@ def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
 
 
 def configurations(run_points: pd.DataFrame) -> pd.DataFrame:
-    """Every configuration in every block, summarised over its scoring runs, in the order of the runs. The fronts show these.
+    """Every configuration in every case, summarised over its scoring runs, in the order of the runs. The fronts show these.
 
     ``run_points`` is a frame from :func:`points`. The result has :data:`CONFIGURATIONS`. ``price`` is the median (missing if no
     run has a price), ``deviation_max`` the largest deviation, and ``smallest`` the size of the smallest cluster. ``exact`` says
     whether all scoring runs have a price and exactly k clusters. So a configuration keeps a limit if it is exact and its
     ``deviation_max`` is within the limit.
     """
-    runs = _in_blocks(run_points)
+    runs = _in_cases(run_points)
     runs = runs[~runs["chooses"].astype(bool)]
     runs = runs.assign(price=runs["price"].where(runs["status"] == "ok"))
-    per_configuration = runs.groupby([*BLOCK, "method", "parameters"], sort=False)
+    per_configuration = runs.groupby([*CASE, "method", "parameters"], sort=False)
     frame = per_configuration.agg(
         kind=("kind", "first"),
         price=("price", "median"),
@@ -175,8 +175,8 @@ def configurations(run_points: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index()[CONFIGURATIONS]
 
 
-def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs, with the k of their block as ``k``: the requested k or, for a matcher, the number of clusters of the run.
+def _in_cases(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs, with the k of their case as ``k``: the requested k or, for a matcher, the number of clusters of the run.
 
     The new column ``exact`` says which runs have exactly k clusters and a price. Overlapping clusterings have no price.
     """
@@ -190,31 +190,31 @@ def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(exact=(runs["status"] == "ok") & runs["price"].notna() & has_k_clusters)
 
 
-def infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
-    """Blocks in which this limit, or a larger one, was proved to be infeasible."""
+def infeasible_cases(runs: pd.DataFrame, limit: float) -> pd.Index:
+    """Cases in which this limit, or a larger one, was proved to be infeasible."""
     proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
     proved_limits = proofs["parameters"].map(lambda text: parse_parameters(str(text)).get("max_deviation", 0)).astype(float)
-    return pd.MultiIndex.from_frame(proofs.loc[proved_limits >= limit, BLOCK])
+    return pd.MultiIndex.from_frame(proofs.loc[proved_limits >= limit, CASE])
 
 
 def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
-    runs = runs[~pd.MultiIndex.from_frame(runs[BLOCK]).isin(infeasible)]
+    runs = runs[~pd.MultiIndex.from_frame(runs[CASE]).isin(infeasible)]
     runs = runs.assign(keeps=runs["exact"] & (runs["deviation_max"] <= limit + TOLERANCE))
     runs["kept_price"] = runs["price"].where(runs["keeps"])
     candidates = _candidates(runs)
     if candidates.empty:
         return pd.DataFrame(columns=COLUMNS)
     ranked = candidates.sort_values(["kept_share", "median_kept_price"], ascending=[False, True], kind="stable")
-    best = ranked[ranked["kept_share"] > 0].drop_duplicates(_METHOD_IN_BLOCK)  # if tied, the first in the grid's order
-    methods = runs.groupby(_METHOD_IN_BLOCK, sort=False).agg(
+    best = ranked[ranked["kept_share"] > 0].drop_duplicates(_METHOD_IN_CASE)  # if tied, the first in the grid's order
+    methods = runs.groupby(_METHOD_IN_CASE, sort=False).agg(
         kind=("kind", "first"),
         starts=("starts", "first"),
         statuses=("status", lambda column: count_statuses(column[column != "ok"])),
         any_ok=("status", lambda column: bool((column == "ok").any())),
     )
-    n_tried = candidates.groupby(_METHOD_IN_BLOCK).size().rename("tried")
+    n_tried = candidates.groupby(_METHOD_IN_CASE).size().rename("tried")
     rows = methods.join(n_tried, how="inner").reset_index()
-    rows = rows.merge(best.drop(columns=["kept_share", "median_kept_price"]), how="left", on=_METHOD_IN_BLOCK)
+    rows = rows.merge(best.drop(columns=["kept_share", "median_kept_price"]), how="left", on=_METHOD_IN_CASE)
     is_chosen = rows["parameters"].notna()
     conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
     rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
@@ -223,7 +223,7 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
 
 def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
     """The configurations with runs in both halves of the seeds, and their results in each half."""
-    per_configuration = [*_METHOD_IN_BLOCK, "parameters"]
+    per_configuration = [*_METHOD_IN_CASE, "parameters"]
     halves = {chooses: half.groupby(per_configuration, sort=False) for chooses, half in runs.groupby("chooses")}
     if len(halves) < 2:
         return pd.DataFrame()
@@ -245,14 +245,14 @@ def count_statuses(statuses: pd.Series) -> str:
     return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())
 
 
-# ---- over all blocks -------------------------------------------------------------------------------------------------
+# ---- over all cases --------------------------------------------------------------------------------------------------
 
 
 def overall(board: pd.DataFrame) -> pd.DataFrame:
-    """Every method under each limit, summarised over its blocks: ``results/leaderboard_overall.csv``.
+    """Every method under each limit, summarised over its cases: ``results/leaderboard_overall.csv``.
 
     ``board`` is a frame from :func:`leaderboard`. The result has :data:`OVERALL`, ordered by limit, kind, reliability and
-    median price. ``place`` ranks the methods, from 1. ``blocks`` counts the blocks of a method, and ``kept`` those in which it
+    median price. ``place`` ranks the methods, from 1. ``cases`` counts the cases of a method, and ``kept`` those in which it
     keeps the limit. Over those, ``price`` is the median, and ``price_90`` the smallest price that nine tenths of the prices do
     not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns
     ending in ``_low`` and ``_high`` hold the ends of a bootstrap interval over tables.
@@ -261,25 +261,25 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(columns=OVERALL)
     draws = _draws_of_tables(board)
     rows = []
-    for (limit, method), blocks in board.groupby(["limit", "method"], sort=False):
-        kept = blocks[blocks["outcome"] == KEEPS]
+    for (limit, method), cases in board.groupby(["limit", "method"], sort=False):
+        kept = cases[cases["outcome"] == KEEPS]
         prices = kept["price"].to_numpy(float)
-        kept_weights, weights = (draws[tables_of(part)].to_numpy() for part in (kept, blocks))
+        kept_weights, weights = (draws[tables_of(part)].to_numpy() for part in (kept, cases))
         reliabilities = _divide(kept_weights.sum(axis=1), weights.sum(axis=1))
         rows.append(
             {
                 "limit": limit,
                 "method": method,
-                "kind": blocks["kind"].iloc[0],
-                "blocks": len(blocks),
+                "kind": cases["kind"].iloc[0],
+                "cases": len(cases),
                 "kept": len(kept),
-                "reliability": len(kept) / len(blocks),
+                "reliability": len(kept) / len(cases),
                 **_interval("reliability", reliabilities),
                 "price": kept["price"].median(),
                 **_interval("price", _weighted_median(prices, kept_weights)),
                 "price_90": _quantile(prices, 0.9),
                 "price_worst": kept["price"].max(),
-                "within": float(_divide(blocks["kept"].sum(), blocks["runs"].sum())),
+                "within": float(_divide(cases["kept"].sum(), cases["runs"].sum())),
             }
         )
     frame = pd.DataFrame(rows).round(_TABLE_DECIMALS)
@@ -294,16 +294,16 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 def pairs(board: pd.DataFrame) -> pd.DataFrame:
     """Every pair of methods under each limit: ``results/leaderboard_pairs.csv``, columns :data:`PAIRS`.
 
-    ``board`` is a frame from :func:`leaderboard`. ``blocks`` counts the blocks in which both methods keep the limit. The
+    ``board`` is a frame from :func:`leaderboard`. ``cases`` counts the cases in which both methods keep the limit. The
     price of ``method`` is lower than that of ``other`` in ``wins`` of them, higher in ``losses``, equal in ``ties``. ``ratio``
-    is the geometric mean, over these blocks, of the price of ``method`` over that of ``other``. ``reliability_difference``
-    is the reliability of ``method`` minus that of ``other``, over all blocks that both have. ``told_apart`` names what differs:
+    is the geometric mean, over these cases, of the price of ``method`` over that of ``other``. ``reliability_difference``
+    is the reliability of ``method`` minus that of ``other``, over all cases that both have. ``told_apart`` names what differs:
     ``price`` if the interval of the ratio excludes 1, ``reliability`` if the interval of the difference excludes 0, or both.
     """
     draws = _draws_of_tables(board)
     rows = []
-    for limit, blocks in board.groupby("limit"):
-        outcomes = {method: part.set_index(BLOCK) for method, part in blocks.groupby("method")}
+    for limit, cases in board.groupby("limit"):
+        outcomes = {method: part.set_index(CASE) for method, part in cases.groupby("method")}
         kinds = {method: part["kind"].iloc[0] for method, part in outcomes.items()}
         names = sorted(outcomes, key=lambda name: (KINDS.index(kinds[name]), name))
         rows += [
@@ -314,8 +314,8 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) -> dict:
-    shared_blocks = rows.index.intersection(other_rows.index, sort=False)
-    rows, other_rows = rows.loc[shared_blocks], other_rows.loc[shared_blocks]
+    shared_cases = rows.index.intersection(other_rows.index, sort=False)
+    rows, other_rows = rows.loc[shared_cases], other_rows.loc[shared_cases]
     keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
     both_keep = keeps & other_keeps
     prices, other_prices = (part["price"].to_numpy(float)[both_keep] for part in (rows, other_rows))
@@ -330,7 +330,7 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
         "price": ratio["ratio_low"] > 1 or ratio["ratio_high"] < 1,
     }
     return {
-        "blocks": int(both_keep.sum()),
+        "cases": int(both_keep.sum()),
         "wins": int((prices < other_prices).sum()),
         "losses": int((prices > other_prices).sum()),
         "ties": int((prices == other_prices).sum()),
@@ -345,9 +345,9 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
 # ---- draws of tables -------------------------------------------------------------------------------------------------
 
 
-def tables_of(blocks: pd.DataFrame) -> list[str]:
-    """The table of each block: ``adult`` for ``adult.sex``. Blocks that differ only in k or in the groups share a table."""
-    return [dataset.partition(".")[0] for dataset in blocks["dataset"]]
+def tables_of(cases: pd.DataFrame) -> list[str]:
+    """The table of each case: ``adult`` for ``adult.sex``. Cases that differ only in k or in the groups share a table."""
+    return [dataset.partition(".")[0] for dataset in cases["dataset"]]
 
 
 def _draws_of_tables(board: pd.DataFrame) -> pd.DataFrame:

@@ -43,7 +43,7 @@ def names(runs: pd.DataFrame) -> pd.Series:
 def without_other_methods(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     """Drop the runs of methods of this package that are not in the paper. Matchers and user-defined methods remain.
 
-    The dropped methods are run with a limit on unfairness, which is infeasible in some blocks: ranking them by mean deviation
+    The dropped methods are run with a limit on unfairness, which is infeasible in some cases: ranking them by mean deviation
     would rank their limits. The leaderboard compares them. ``grids`` are the grids of the resolved configuration.
     """
     packaged_names = {name for grid in grids.values() if not {"path", "command"} & grid.keys() for name in grid["names"]}

@@ -262,11 +262,11 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
             place = "none" if pd.isna(place) else f"{place} of {len(standings.under(limit, METHOD))}"
             rows.append({"limit": f"{limit:g}", "place": place, **table.loc[method]})
     if not rows:
-        yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
+        yield f"\n{method} has no case, because none of its runs has as many clusters as a case's k."
         return
     yield f"\n{method}:\n{pd.DataFrame(rows).to_string(index=False)}"
     yield (
-        "(a block is a table with its sensitive groups, and a k; blocks: in how many the method keeps the limit, of how many\n"
+        "(a case is a table with its sensitive groups, and a k; cases: in how many the method keeps the limit, of how many\n"
         " some clustering may keep it; docs/field.md describes the other columns)"
     )
     if (standings.overall.loc[standings.overall["method"] == method, "price"].round(2) < 1).any():
@@ -292,7 +292,7 @@ def _group_by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
     }
     for pair in pairs.to_dict("records"):
         differing_scores = pair["told_apart"]
-        name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
+        name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["cases"] else pair["other"]
         if "price" in differing_scores:
             names_by_outcome[cheaper if pair["ratio"] < 1 else more_expensive].append(name_and_ratio)
         if "reliability" in differing_scores:

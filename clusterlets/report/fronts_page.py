@@ -1,4 +1,4 @@
-"""The page ``fronts.html``: price against deviation in every block, drawn in the browser from data in the page."""
+"""The page ``fronts.html``: price against deviation in every case, drawn in the browser from data in the page."""
 
 import json
 
@@ -6,13 +6,13 @@ import pandas as pd
 from markupsafe import Markup
 
 from clusterlets.analysis import leaderboard
-from clusterlets.analysis.leaderboard import BLOCK, CONFIGURATIONS, LIMITS, TOLERANCE
+from clusterlets.analysis.leaderboard import CASE, CONFIGURATIONS, LIMITS, TOLERANCE
 from clusterlets.report import SHOWN_LIMIT, standings
 from clusterlets.report.templating import render_template
 
 _GLOSSARY_WORDS = ("price", "seeds", "starts", "matchers of Clusterlets", "controls", "outputs without a claim")
 #: The fields of each point in the data of the page, in this order.
-FIELDS = tuple(name for name in CONFIGURATIONS if name not in (*BLOCK, "kind"))
+FIELDS = tuple(name for name in CONFIGURATIONS if name not in (*CASE, "kind"))
 
 
 def render(points: pd.DataFrame, leaderboard_address: str = "leaderboard.html") -> str:
@@ -22,7 +22,7 @@ def render(points: pd.DataFrame, leaderboard_address: str = "leaderboard.html") 
         "fronts.html",
         script="fronts.js",
         data=_as_json(data),
-        has_blocks=bool(data["blocks"]),
+        has_cases=bool(data["cases"]),
         empty=standings.NO_LEADERBOARD,
         leaderboard=leaderboard_address,
         introduction=standings.INTRODUCTION,
@@ -31,32 +31,32 @@ def render(points: pd.DataFrame, leaderboard_address: str = "leaderboard.html") 
 
 
 def page_data(points: pd.DataFrame) -> dict:
-    """The data that the page draws. Each block has its ``table``, ``groups`` and ``k``, and these keys:
+    """The data that the page draws. Each case has its ``table``, ``groups`` and ``k``, and these keys:
 
     - ``points``: the configurations, each as a list of its :data:`FIELDS`, with its method as an index into ``methods``
     - ``unpriced``: number of configurations without a price, because clusters overlap or no scoring run has a result
-    - ``infeasible``: the limits that no clustering of the block can keep
+    - ``infeasible``: the limits that no clustering of the case can keep
     """
     configurations = leaderboard.configurations(points)
     methods = configurations[["method", "kind"]].drop_duplicates().to_numpy().tolist()
     configurations["method"] = configurations["method"].map([name for name, _ in methods].index)
-    infeasible_blocks = {limit: leaderboard.infeasible_blocks(points.fillna({"parameters": ""}), limit) for limit in LIMITS}
-    blocks = []
-    for (dataset, k), rows in configurations.groupby(BLOCK, sort=False):
+    infeasible_cases = {limit: leaderboard.infeasible_cases(points.fillna({"parameters": ""}), limit) for limit in LIMITS}
+    cases = []
+    for (dataset, k), rows in configurations.groupby(CASE, sort=False):
         table, _, groups = str(dataset).partition(".")
         rows_with_price = rows[rows["price"].notna()]
-        blocks.append(
+        cases.append(
             {
                 "table": table,
                 "groups": groups,
                 "k": int(k),
-                "infeasible": [limit for limit, proved_blocks in infeasible_blocks.items() if (dataset, k) in proved_blocks],
+                "infeasible": [limit for limit, proved_cases in infeasible_cases.items() if (dataset, k) in proved_cases],
                 "unpriced": len(rows) - len(rows_with_price),
                 "points": rows_with_price[list(FIELDS)].astype(object).to_numpy().tolist(),
             }
         )
     limit_data = {"limits": LIMITS, "shown": SHOWN_LIMIT, "tolerance": TOLERANCE}
-    return {**limit_data, "methods": methods, "fields": FIELDS, "blocks": blocks}
+    return {**limit_data, "methods": methods, "fields": FIELDS, "cases": cases}
 
 
 def _as_json(data: dict) -> Markup:

@@ -39,5 +39,5 @@ def _limit_section(method_standings: Standings, limit: float, settings: Mapping)
         "overall": {heading: page_table(table) for heading, table in standings.all_methods(method_standings, limit).items()},
         "pairs": page_table(standings.all_pairs(method_standings, limit)),
         "outcomes": page_table(standings.all_outcomes(method_standings, limit)),
-        "blocks": page_table(rows.assign(files=files)),
+        "cases": page_table(rows.assign(files=files)),
     }

@@ -9,7 +9,7 @@ from textwrap import TextWrapper, wrap
 import pandas as pd
 
 from clusterlets.analysis import leaderboard, selection
-from clusterlets.analysis.leaderboard import BLOCK, CLUSTERLETS, CONTROL, KEEPS, METHOD, MISSES, NO_RESULT, NOT_CHOSEN
+from clusterlets.analysis.leaderboard import CASE, CLUSTERLETS, CONTROL, KEEPS, METHOD, MISSES, NO_RESULT, NOT_CHOSEN
 from clusterlets.grid.cells import Cell, parse_parameters, seed_batches
 from clusterlets.metrics.table import score
 from clusterlets.report import SHOWN_LIMIT
@@ -24,8 +24,8 @@ NO_LEADERBOARD = "There is no leaderboard, because it needs at least two seeds."
 INTRODUCTION = (
     "A clustering keeps a limit, such as 0.05, if it has exactly k clusters and no group's share in any cluster differs by "
     "more than 0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A "
-    "block is a table with its sensitive groups, and a k. Reliability is the share of the blocks in which a method keeps the "
-    "limit. Price is the cost of its clusterings in these blocks: the sum of squared distances to the cluster means, divided "
+    "case is a table with its sensitive groups, and a k. Reliability is the share of the cases in which a method keeps the "
+    "limit. Price is the cost of its clusterings in these cases: the sum of squared distances to the cluster means, divided "
     "by that of the best plain k-means. A reliability of 1 at a price of 1 would be perfect."
 )
 #: A sentence on the features of a run, for each value of its setting ``scaling``.
@@ -35,24 +35,24 @@ _FEATURE_SENTENCES = {
 }
 GLOSSARY = {
     "price": score("price_of_fairness").explanation,
-    "block": "a block does not count if `fair-limit` proves that no clustering of it keeps the limit",
-    "keeps the limit": "counted in whole instances. A method keeps the limit in a block if all scoring runs of its chosen "
+    "case": "a case does not count if `fair-limit` proves that no clustering of it keeps the limit",
+    "keeps the limit": "counted in whole instances. A method keeps the limit in a case if all scoring runs of its chosen "
     "parameters do",
     "seeds": "the first half chooses each method's parameters, the other half scores them. All numbers here come from these "
     "scoring runs",
     "starts": "a run is the best of this many starts, by the method's own objective",
-    "price, 90th percentile, worst": "over the blocks in which the method keeps the limit: the median price, the price that "
-    "nine tenths of the blocks do not exceed, and the highest",
-    "runs within": "share of the scoring runs that keep the limit, over the blocks for which parameters were chosen",
+    "price, 90th percentile, worst": "over the cases in which the method keeps the limit: the median price, the price that "
+    "nine tenths of the cases do not exceed, and the highest",
+    "runs within": "share of the scoring runs that keep the limit, over the cases for which parameters were chosen",
     "interval": "in brackets: the middle 95 % of the values over 2,000 draws of tables with replacement. Tables are drawn and "
-    "not blocks, because the blocks of one table are alike",
-    "wins, losses, ties": "in how many blocks the first method costs less than the other, costs more, and costs the same; only "
-    "blocks in which both keep the limit count",
-    "ratio": "the first method's cost divided by the other's, as geometric mean over these blocks",
+    "not cases, because the cases of one table are alike",
+    "wins, losses, ties": "in how many cases the first method costs less than the other, costs more, and costs the same; only "
+    "cases in which both keep the limit count",
+    "ratio": "the first method's cost divided by the other's, as geometric mean over these cases",
     "told apart": "what differs by more than chance: `price` if the interval of the ratio excludes 1, `reliability` if the "
     "interval of the difference excludes 0",
     "matchers of Clusterlets": "they choose their own number of clusters. So they are compared only by their runs with k "
-    "clusters, and only in blocks that have such runs. A matcher without such a block is not listed",
+    "clusters, and only in cases that have such runs. A matcher without such a case is not listed",
     "controls": "methods that ignore the groups",
     "outputs without a claim": "a method's second clustering, which its authors do not call fair, such as FRAC (nearest)",
 }
@@ -97,7 +97,7 @@ class Standings:
         return sorted(self.board["limit"].unique())
 
     def under(self, limit: float, kind: str = "") -> pd.DataFrame:
-        """Every method, or every method of one kind, under one limit over all blocks, in the leaderboard's order."""
+        """Every method, or every method of one kind, under one limit over all cases, in the leaderboard's order."""
         rows = self.overall[self.overall["limit"] == limit]
         return rows[rows["kind"] == kind] if kind else rows
 
@@ -144,7 +144,7 @@ def findings(standings: Standings) -> list[tuple[str, str]]:
     sentences = [(_scope_text(standings), _BOARD)]
     sentences += [(_leaders_text(standings, limit), _OVERALL) for limit in standings.limits]
     if matcher := leading_matcher(standings):
-        sentences.append((_matcher_text(matcher, standings.under(SHOWN_LIMIT)["blocks"].max()), _OVERALL))
+        sentences.append((_matcher_text(matcher, standings.under(SHOWN_LIMIT)["cases"].max()), _OVERALL))
     return sentences
 
 
@@ -181,14 +181,14 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     start = describe_limit(limit).capitalize()
     rows = standings.under(limit, METHOD)
     if rows.empty or not rows["kept"].max():
-        return f"{start}, no method keeps the limit in any block."
+        return f"{start}, no method keeps the limit in any case."
     first, *others = rows.to_dict("records")
     runners_up = [f"{row['method']} {_percent(row['reliability'])}, {row['price']:.2f}" for row in others[:3] if row["kept"]]
     cheapest = _cheapest_methods(standings.board)
     count = ((cheapest["limit"] == limit) & (cheapest["method"] == first["method"])).sum()
     text = (
         f"{start}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} of "
-        f"{counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}. In {count} of them, no method that "
+        f"{counted(first['cases'], 'case')}, at a median price of {first['price']:.2f}. In {count} of them, no method that "
         "keeps the limit is cheaper."
     )
     text += f" The next methods, with reliability and price: {'; '.join(runners_up)}." if runners_up else ""
@@ -198,9 +198,9 @@ def _leaders_text(standings: Standings, limit: float) -> str:
 
 
 def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
-    """For each limit and block, the rows of the methods that keep the limit at the least price."""
+    """For each limit and case, the rows of the methods that keep the limit at the least price."""
     keeping_rows = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
-    return keeping_rows[keeping_rows["price"] == keeping_rows.groupby([*BLOCK, "limit"])["price"].transform("min")]
+    return keeping_rows[keeping_rows["price"] == keeping_rows.groupby([*CASE, "limit"])["price"].transform("min")]
 
 
 def _percent(value: float) -> str:
@@ -212,13 +212,13 @@ def leading_matcher(standings: Standings) -> Mapping | None:
     return next(iter(standings.under(SHOWN_LIMIT, CLUSTERLETS).to_dict("records")), None)
 
 
-def _matcher_text(matcher: Mapping, n_blocks: int) -> str:
+def _matcher_text(matcher: Mapping, n_cases: int) -> str:
     start = describe_limit(SHOWN_LIMIT).capitalize()
     if not matcher["kept"]:
-        return f"{start}, no matcher of Clusterlets keeps the limit in any block."
+        return f"{start}, no matcher of Clusterlets keeps the limit in any case."
     return (
         f"{start}, the most reliable matcher of Clusterlets, {matcher['method']}, keeps the limit in {matcher['kept']} of the "
-        f"{counted(matcher['blocks'], 'block')} (of {n_blocks}) in which its runs yield k clusters, at a median price of "
+        f"{counted(matcher['cases'], 'case')} (of {n_cases}) in which its runs yield k clusters, at a median price of "
         f"{matcher['price']:.2f}."
     )
 
@@ -267,11 +267,11 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
             lines += ["## Pairs of methods", "", *markdown_table(pairs), "", f"`{_PAIRS}` has the other limits.", ""]
         lines += ["## Where methods fail", "", *markdown_table(all_outcomes(standings, SHOWN_LIMIT)), ""]
     if not standings.is_empty:
-        cheapest = markdown_table(_cheapest_by_block(standings.board))
-        lines += ["## The cheapest method of each block, with its price", "", *cheapest, ""]
+        cheapest = markdown_table(_cheapest_by_case(standings.board))
+        lines += ["## The cheapest method of each case, with its price", "", *cheapest, ""]
         lines += [f'`{_BOARD}` has every method, and <a href="fronts.html">fronts.html</a> shows all parameters of each.']
         lines += ["To repeat the runs of a row:", ""]
-        lines += [f"    {rerun_command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
+        lines += [f"    {rerun_command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBATCH.csv", ""]
     return "\n".join(lines)
 
 
@@ -288,11 +288,11 @@ def all_methods(standings: Standings, limit: float) -> dict[str, pd.DataFrame]:
 
 
 def _describe_method(row: Mapping) -> dict[str, str]:
-    """A row of the table of methods. A method that keeps the limit in no block has no price."""
+    """A row of the table of methods. A method that keeps the limit in no case has no price."""
     return {
         "method": row["method"],
         "reliability": _with_interval(row, "reliability"),
-        "blocks": f"{row['kept']} of {row['blocks']}",
+        "cases": f"{row['kept']} of {row['cases']}",
         "price": _with_interval(row, "price") if row["kept"] else "–",
         "90th percentile": f"{row['price_90']:.2f}" if row["kept"] else "–",
         "worst": f"{row['price_worst']:.2f}" if row["kept"] else "–",
@@ -305,7 +305,7 @@ def _with_interval(row: Mapping, name: str) -> str:
 
 
 def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
-    """The pairs of methods that both keep the limit in some block, as text."""
+    """The pairs of methods that both keep the limit in some case, as text."""
     keeping_methods = set(standings.under(limit, METHOD).query("kept > 0")["method"])
     rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= keeping_methods]
     return pd.DataFrame(
@@ -314,7 +314,7 @@ def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
                 "method": row["method"],
                 "other": row["other"],
                 "wins, losses, ties": f"{row['wins']}, {row['losses']}, {row['ties']}",
-                "ratio": _with_interval(row, "ratio") if row["blocks"] else "–",
+                "ratio": _with_interval(row, "ratio") if row["cases"] else "–",
                 "told apart": row["told_apart"] or "–",
             }
             for row in rows
@@ -323,7 +323,7 @@ def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
 
 
 def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
-    """For each method, the number of blocks with each outcome, and the statuses of runs without a result, as text."""
+    """For each method, the number of cases with each outcome, and the statuses of runs without a result, as text."""
     board = standings.board[standings.board["limit"] == limit]
     counts = pd.crosstab(board["method"], board["outcome"]).reindex(columns=_OUTCOMES, fill_value=0).rename(columns=_OUTCOMES)
     order = [method for method in standings.under(limit)["method"] if method in counts.index]
@@ -332,7 +332,7 @@ def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
 
 
 def _total_statuses(counts: pd.Series) -> str:
-    """The total of counts such as ``timeout 1; unsupported 2``, which :func:`leaderboard.count_statuses` wrote per block."""
+    """The total of counts such as ``timeout 1; unsupported 2``, which :func:`leaderboard.count_statuses` wrote per case."""
     totals: dict[str, int] = {}
     for entry in "; ".join(counts.dropna()).split("; "):
         status, _, count = entry.rpartition(" ")
@@ -341,11 +341,11 @@ def _total_statuses(counts: pd.Series) -> str:
     return ", ".join(f"{status} {count:,}" for status, count in sorted(totals.items())) or "–"
 
 
-def _cheapest_by_block(board: pd.DataFrame) -> pd.DataFrame:
-    """A row per block and a column per limit, with the cheapest methods and their price."""
-    cheapest = _cheapest_methods(board).groupby([*BLOCK, "limit"])
+def _cheapest_by_case(board: pd.DataFrame) -> pd.DataFrame:
+    """A row per case and a column per limit, with the cheapest methods and their price."""
+    cheapest = _cheapest_methods(board).groupby([*CASE, "limit"])
     cells = {key: f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}" for key, rows in cheapest}
     limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}
-    blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
-    rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]
-    return pd.DataFrame(rows, columns=[*BLOCK, *limits.values()])
+    cases = board[CASE].drop_duplicates().to_numpy().tolist()
+    rows = [[*case, *(cells.get((*case, limit), "–") for limit in limits)] for case in cases]
+    return pd.DataFrame(rows, columns=[*CASE, *limits.values()])

@@ -217,7 +217,7 @@ def _most_reliable_methods(standings: Standings) -> str:
 
 def _describe_reliability(row: Mapping) -> str:
     price = f", at a median price of {row['price']:.2f}" if row["kept"] else ""
-    return f"{row['kept']} of {counted(row['blocks'], 'block')}{price}"
+    return f"{row['kept']} of {counted(row['cases'], 'case')}{price}"
 
 
 def _dataset_text(number: int, paper_only: bool = False) -> str:

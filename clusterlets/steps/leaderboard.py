@@ -24,14 +24,14 @@ def write_leaderboard(
 ) -> None:
     """Write the leaderboard as an HTML page, its summary, and the page of the fronts.
 
-    board: every method in every block under every limit (.csv)
-    overall: every method over all blocks (.csv)
+    board: every method in every case under every limit (.csv)
+    overall: every method over all cases (.csv)
     pairs: every pair of methods (.csv)
     points: every run (.csv)
     configfile: the file that the configuration was read from besides config.yaml, or empty
     output: the leaderboard (.html)
     summary: the findings and the main tables (.md)
-    fronts: price against deviation in every block (.html)
+    fronts: price against deviation in every case (.html)
     """
     settings, results_folder = json.loads(config), Path(results)
     leaderboard = standings.Standings(*map(read_results_table, (board, overall, pairs)))

@@ -14,10 +14,10 @@ FIGURES = [
     Declaration(
         name="reliability_against_price",
         title="Which method keeps a largest deviation of 0.05, and what it costs",
-        caption="Up: the method keeps the limit in more blocks (a block is a table with its groups, and a k). Left: in these "
-        "blocks its clusters cost less; at 1 they cost as much as plain k-means, which ignores the groups. Lines: intervals "
+        caption="Up: the method keeps the limit in more cases (a case is a table with its groups, and a k). Left: in these "
+        "cases its clusters cost less; at 1 they cost as much as plain k-means, which ignores the groups. Lines: intervals "
         "over the tables. Grey: controls, second outputs of methods, and the matchers of Clusterlets, which choose their own "
-        "number of clusters. Methods that keep the limit in no block have no price and are named below the axis.",
+        "number of clusters. Methods that keep the limit in no case have no price and are named below the axis.",
         reads=("leaderboard_overall.csv",),
         sections=("leaderboard.html#findings", "report.html#leaderboard"),
         position=1,
@@ -48,9 +48,9 @@ def draw(overall: pd.DataFrame) -> Figure:
         axes.plot(row["price"], row["reliability"], "o", color=color, markersize=5, zorder=3)
     _write_names(axes, priced_rows)
     axes.set_title(f"Keeping every group's share within {SHOWN_LIMIT:g} of the table's, in every cluster", loc="left")
-    axes.set_ylabel("keeps the limit in this share of the blocks (up is better)")
+    axes.set_ylabel("keeps the limit in this share of the cases (up is better)")
     without_price = ", ".join(rows.loc[rows["kept"] == 0, "method"])
-    note = f"\nin no block: {without_price}" if without_price else ""
+    note = f"\nin no case: {without_price}" if without_price else ""
     axes.set_xlabel(f"median price where it does: cost over that of plain k-means (left is better){note}", wrap=True)
     return figure
 

@@ -1,5 +1,5 @@
 "use strict";
-// The front of one block, as a picture and a table. This script runs before the one that all pages share, which adds sorting.
+// The front of one case, as a picture and a table. This script runs before the one that all pages share, which adds sorting.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const form = document.querySelector(".choices");
@@ -12,24 +12,24 @@
   const PRICES = [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100];
   const REACH = 24; // pixels from the pointer within which the nearest mark is selected
 
-  // ---- the chosen block ----
-  const groupsOf = (block) => block.groups || "its class";
+  // ---- the chosen case ----
+  const groupsOf = ({ groups }) => groups || "its class";
   const setOptions = (name, values) => {
     const previous = form[name].value;
     const texts = [...new Set(values.map(String))];
     form[name].replaceChildren(...texts.map((text) => new Option(text)));
     if (texts.includes(previous)) form[name].value = previous;
   };
-  const chosenBlock = () => {
-    const ofTable = data.blocks.filter((block) => block.table === form.table.value);
+  const chosenCase = () => {
+    const ofTable = data.cases.filter(({ table }) => table === form.table.value);
     setOptions("groups", ofTable.map(groupsOf));
-    const ofGroups = ofTable.filter((block) => groupsOf(block) === form.groups.value);
-    setOptions("k", ofGroups.map((block) => block.k));
-    return ofGroups.find((block) => String(block.k) === form.k.value);
+    const ofGroups = ofTable.filter((of) => groupsOf(of) === form.groups.value);
+    setOptions("k", ofGroups.map(({ k }) => k));
+    return ofGroups.find(({ k }) => String(k) === form.k.value);
   };
 
-  const pointsOf = (block, limit) => {
-    const points = block.points.map((values) => {
+  const pointsOf = (chosen, limit) => {
+    const points = chosen.points.map((values) => {
       const point = Object.fromEntries(data.fields.map((field, column) => [field, values[column]]));
       const keeps = point.exact && point.deviation_max <= limit + data.tolerance;
       const [method, kind] = data.methods[point.method];
@@ -47,9 +47,9 @@
 
   const nameOf = (point) => point.method + (point.parameters ? ` (${point.parameters})` : "");
   const clusters = ({ clusters_least: least, clusters_most: most }) => (least === most ? `${least}` : `${least} to ${most}`);
-  const answer = (block, points, limit) => {
+  const answer = (chosen, points, limit) => {
     const kept = points.filter((point) => point.keeps);
-    if (block.infeasible.includes(limit)) return "It is proved that no clustering keeps this limit.";
+    if (chosen.infeasible.includes(limit)) return "It is proved that no clustering keeps this limit.";
     if (!kept.length) return `None of ${points.length} points keeps the limit.`;
     const cheapest = `${nameOf(kept[0])} at price ${kept[0].price.toFixed(3)}`;
     return `${kept.length} of ${points.length} points keep the limit. The cheapest is ${cheapest}.`;
@@ -207,15 +207,15 @@
   // ---- updates ----
   let current = [];
   const update = () => {
-    const block = chosenBlock();
+    const chosen = chosenCase();
     const limit = Number(form.limit.value);
-    current = pointsOf(block, limit);
-    const text = answer(block, current, limit);
+    current = pointsOf(chosen, limit);
+    const text = answer(chosen, current, limit);
     document.querySelector(".answer").textContent = text;
-    const where = `${block.table} by ${groupsOf(block)}, k = ${block.k}, limit ${limit}`;
+    const where = `${chosen.table} by ${groupsOf(chosen)}, k = ${chosen.k}, limit ${limit}`;
     svg.setAttribute("aria-label", `Price against largest deviation, ${where}. ${text} The table below has all points.`);
-    const without = `Points without a price: ${block.unpriced} (no run with a result, or overlapping clusters).`;
-    document.querySelector(".unpriced").textContent = block.unpriced ? without : "";
+    const without = `Points without a price: ${chosen.unpriced} (no run with a result, or overlapping clusters).`;
+    document.querySelector(".unpriced").textContent = chosen.unpriced ? without : "";
     fill(current);
     redraw();
   };
@@ -223,7 +223,7 @@
     show(null);
     draw(current, Number(form.limit.value));
   };
-  setOptions("table", data.blocks.map((block) => block.table));
+  setOptions("table", data.cases.map(({ table }) => table));
   setOptions("limit", data.limits);
   form.limit.value = data.shown;
   form.hidden = false;

@@ -100,7 +100,7 @@ def test_deviations_are_compared_with_limits_without_rounding_errors():
     assert rounded_excess > leaderboard.TOLERANCE / 2
 
 
-def test_a_block_is_left_out_at_and_below_a_limit_that_is_proved_infeasible():
+def test_a_case_is_left_out_at_and_below_a_limit_that_is_proved_infeasible():
     infeasible = ("fair-limit", "max_deviation=0.02", ["infeasible"] * 4)
     feasible = ("fair-limit", "max_deviation=0.05", [(0.04, 1.3)] * 4)
     board = board_of(runs(infeasible, feasible, FAIR))
@@ -109,7 +109,7 @@ def test_a_block_is_left_out_at_and_below_a_limit_that_is_proved_infeasible():
     assert row_of(board_without_proof, "fair-limit", 0.02)["outcome"] == NO_RESULT
 
 
-def test_a_matcher_is_scored_in_the_blocks_whose_k_is_the_number_of_its_clusters():
+def test_a_matcher_is_scored_in_the_cases_whose_k_is_the_number_of_its_clusters():
     matcher_results = ("C", "omega=0.5", [(0.01, 1.5, 5), (0.01, 1.5, 4), (0.01, 1.6, 5), (0.01, 1.7, 9)])
     board = board_of(runs(FAIR), runs(matcher_results, k=10))
     row = row_of(board, "C", 0.02)
@@ -164,7 +164,7 @@ def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
     one_alone = runs(("one", "", [(0, 9.0)] * 4), dataset="d")
     board = board_of(pair_on("a", 1.0, 2.0), pair_on("b", 3.0, 3.0), pair_on("c", 4.0, 1.0), one_alone)
     row = row_of(leaderboard.pairs(board), "one", 0.01)
-    assert (row["other"], row["blocks"], row["wins"], row["losses"], row["ties"]) == ("other", 3, 1, 1, 1)
+    assert (row["other"], row["cases"], row["wins"], row["losses"], row["ties"]) == ("other", 3, 1, 1, 1)
     # The ratios of the prices are 1/2, 1 and 4.
     assert row["ratio"] == pytest.approx(2 ** (1 / 3), abs=1e-6) and row["ratio_low"] <= 0.5 < 4 <= row["ratio_high"]
     assert row["told_apart"] == ""
@@ -172,7 +172,7 @@ def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
     assert row_of(leaderboard.pairs(board), "one", 0.01)["told_apart"] == "price"
 
 
-def test_a_second_block_with_the_same_results_does_not_narrow_the_intervals():
+def test_a_second_case_with_the_same_results_does_not_narrow_the_intervals():
     fair_results, unfair_results = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
     configurations = {dataset: ("one", "", fair_results if dataset in "ab" else unfair_results) for dataset in "abcd"}
     runs_with_k = {k: [runs(configurations[dataset], dataset=dataset, k=k) for dataset in "abcd"] for k in (3, 5)}

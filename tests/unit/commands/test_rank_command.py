@@ -107,9 +107,9 @@ def test_matchers_and_controls_are_compared_but_get_no_place(kind):
     assert text.count(" none 1.00 [1.00, 1.00]") == 4 and text.count("near (0.42)") == 4
 
 
-def test_a_matcher_without_a_block_in_common_with_the_others_is_not_ranked():
+def test_a_matcher_without_a_case_in_common_with_the_others_is_not_ranked():
     runs = points("mine", dict.fromkeys(TABLES, 1.2), kind="clusterlets").assign(n_clusters=2)
-    assert report_of(OTHERS, runs).splitlines()[-1].startswith("mine has no block")
+    assert report_of(OTHERS, runs).splitlines()[-1].startswith("mine has no case")
 
 
 @pytest.fixture

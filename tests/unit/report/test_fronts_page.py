@@ -39,12 +39,12 @@ def embedded_data(page):
 def embedded_points(data):
     """The points by dataset, k, method and parameters."""
     points = {}
-    for block in data["blocks"]:
-        dataset = ".".join(filter(None, [block["table"], block["groups"]]))
-        for values in block["points"]:
+    for case in data["cases"]:
+        dataset = ".".join(filter(None, [case["table"], case["groups"]]))
+        for values in case["points"]:
             point = dict(zip(data["fields"], values, strict=True))
             method, *_ = data["methods"][point["method"]]
-            points[dataset, block["k"], method, point["parameters"]] = point
+            points[dataset, case["k"], method, point["parameters"]] = point
     return points
 
 
@@ -95,17 +95,17 @@ def test_a_point_is_exact_and_within_a_limit_if_and_only_if_the_leaderboard_says
         assert (row["outcome"] == leaderboard.KEEPS) == keeps_limit
 
 
-def test_limits_that_are_proved_infeasible_are_listed_with_their_block(points_file):
+def test_limits_that_are_proved_infeasible_are_listed_with_their_case(points_file):
     data = embedded_data(fronts_page.render(read_results_table(points_file)))
     # The proof for 0.02 covers the stricter limit of 0.01 too.
-    assert [block["infeasible"] for block in data["blocks"]] == [[0.01, 0.02], [], [], []]
+    assert [case["infeasible"] for case in data["cases"]] == [[0.01, 0.02], [], [], []]
 
 
 def test_markup_in_a_users_name_for_a_dataset_is_escaped(points_file):
     name = "</script><b>&"
     points = read_results_table(points_file).replace({"dataset": {"pima": name}})
     page = fronts_page.render(points)
-    assert embedded_data(page)["blocks"][0]["table"] == name
+    assert embedded_data(page)["cases"][0]["table"] == name
     assert "<b>&" not in page
 
 

@@ -49,23 +49,23 @@ def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
         rows = tables.overall[(tables.overall["limit"] == limit) & (tables.overall["kind"] == "method")]
         row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
         text = finding(tables, f"at most {limit:g},") if limit != 0.05 else finding(tables, "0.05, " + row["method"])
-        assert f"{row['method']} is the most reliable: it keeps the limit in {row['kept']} of {row['blocks']} blocks" in text
+        assert f"{row['method']} is the most reliable: it keeps the limit in {row['kept']} of {row['cases']} cases" in text
         assert f"median price of {row['price']:.2f}" in text
 
 
-def test_the_best_matcher_is_judged_by_the_blocks_where_it_yields_k_clusters(built):
+def test_the_best_matcher_is_judged_by_the_cases_where_it_yields_k_clusters(built):
     tables = standings_in(built)
     rows = tables.overall[(tables.overall["limit"] == 0.05) & (tables.overall["kind"] == "clusterlets")]
     assert not rows["kept"].any() and "no matcher of Clusterlets keeps the limit" in finding(tables, "matcher of Clusterlets")
     first = rows.sort_values("place").index[0]
-    tables.overall.loc[first, ["kept", "blocks", "price"]] = [2, 3, 1.5]
+    tables.overall.loc[first, ["kept", "cases", "price"]] = [2, 3, 1.5]
     text = finding(tables, "matcher of Clusterlets")
-    name, n_blocks = rows.loc[first, "method"], tables.under(0.05)["blocks"].max()
-    assert f", {name}, keeps the limit in 2 of the 3 blocks (of {n_blocks}) in which its runs yield k clusters" in text
+    name, n_cases = rows.loc[first, "method"], tables.under(0.05)["cases"].max()
+    assert f", {name}, keeps the limit in 2 of the 3 cases (of {n_cases}) in which its runs yield k clusters" in text
     assert text.endswith("at a median price of 1.50.")
 
 
-def test_the_markdown_names_the_cheapest_method_and_its_price_in_every_block(built):
+def test_the_markdown_names_the_cheapest_method_and_its_price_in_every_case(built):
     tables, text = standings_in(built), (built / "leaderboard.md").read_text(encoding="utf-8")
     assert all((built / file).is_file() for _, file in standings.findings(tables))
     rows = [line for line in text.splitlines() if re.match(r"\| (pima|credit|magic) \| ", line)]
@@ -73,9 +73,9 @@ def test_the_markdown_names_the_cheapest_method_and_its_price_in_every_block(bui
     for line in rows:
         dataset, k, *cheapest = [cell.strip() for cell in line.strip("|").split("|")]
         for limit, cell in zip(leaderboard.LIMITS, cheapest, strict=True):
-            block = tables.board[(tables.board["dataset"] == dataset) & (tables.board["k"] == int(k))]
-            block = block[(block["limit"] == limit) & (block["outcome"] == leaderboard.KEEPS) & (block["kind"] == "method")]
-            best = block[block["price"] == block["price"].min()]
+            case = tables.board[(tables.board["dataset"] == dataset) & (tables.board["k"] == int(k))]
+            case = case[(case["limit"] == limit) & (case["outcome"] == leaderboard.KEEPS) & (case["kind"] == "method")]
+            best = case[case["price"] == case["price"].min()]
             assert cell == (f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" if len(best) else "–")
 
 
@@ -98,10 +98,10 @@ def test_the_files_behind_a_row_are_cells_of_the_grid_with_its_parameters(built)
 
 def test_the_page_has_every_method_under_every_limit_and_every_figure(built, page):
     tables = standings_in(built)
-    blocks = page.split('<section id="blocks">')[1].split("</section>")[0]
+    cases = page.split('<section id="cases">')[1].split("</section>")[0]
     n_limits = len(leaderboard.LIMITS)
-    assert blocks.count("<details>") == n_limits
-    assert blocks.count("<tr>") == len(tables.board) + n_limits  # each limit has a table with a header
+    assert cases.count("<details>") == n_limits
+    assert cases.count("<tr>") == len(tables.board) + n_limits  # each limit has a table with a header
     assert all(f'id="figure-{figure.name}"' in page for figure in declarations_on("leaderboard.html"))
     assert all(f"<dt>{word}</dt>" in page for word in standings.GLOSSARY)
 
