@@ -40,8 +40,8 @@ class FixedPermutation:
 def stored_clusterlets(results: Path) -> Iterator[tuple[str, int, str, Clusterlets]]:
     """Yield the dataset, k, seed and clusterlets of each stored repetition, for tables with two groups."""
     for path in sorted(results.glob("pieces/*/clusterlets/k*/seeds*.npz")):
-        block = SeedBatch.load(str(path))
-        for seed, arrays in block.values.items() if block.status == OK else ():
+        batch = SeedBatch.load(str(path))
+        for seed, arrays in batch.values.items() if batch.status == OK else ():
             clusterlets = Clusterlets.from_pieces(**arrays)
             if clusterlets.counts.shape[1] == 2:
                 yield path.parts[-4], int(re.sub(r"\D", "", path.parts[-2])), seed, clusterlets

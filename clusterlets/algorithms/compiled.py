@@ -110,7 +110,7 @@ def _cache_pattern(function: Callable) -> str:
 
 @contextmanager
 def before_compiling(notify: Callable[[], None]) -> Iterator[None]:
-    """Call ``notify`` before the ``with`` block compiles its first kernel, and never if all its kernels are cached."""
+    """Call ``notify`` before the ``with`` statement compiles its first kernel, and never if all its kernels are cached."""
 
     class FirstCompilation(event.Listener):
         has_started = False

@@ -36,7 +36,7 @@ _ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding 
 _LN2 = 0.6931471805599453
 _REACH = 12.0  # in temperatures above the least cost plus price: a costlier cluster gets less than 1e-5 of the instance
 _MARGIN = 12.0  # in temperatures: price differences may change by this much before near clusters are listed again
-_BLOCK = 64  # instances whose exponentials are computed in one loop
+_CHUNK = 64  # instances whose exponentials are computed in one loop
 _LARGE_PART = 1e-4  # of the part in the cheapest cluster: smaller parts hardly change the curvature
 _RESTART_TEMPERATURE = 0.1  # of a search from 0, after given multipliers turned out to be useless
 # Tolerance of a constraint in a small cluster: this many instances, plus this fraction of the size.
@@ -446,13 +446,13 @@ def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_cost
         for cluster in range(k):
             counts[group, cluster] = sure_counts[group, cluster]
             least_sum += sure_costs[group, cluster] + prices[group, cluster] * sure_counts[group, cluster]
-    values, ends = np.empty(k), np.zeros(_BLOCK + 1, dtype=np.int64)
-    parts, part_clusters = np.empty(_BLOCK * k + 1), np.empty(_BLOCK * k + 1, dtype=np.int64)
-    for block in range(0, n_unsure, _BLOCK):
-        block_size, n_parts = min(_BLOCK, n_unsure - block), 0
-        for index in range(block_size):
-            row, start = unsure[block + index], starts[block + index]
-            n_near, group, least = starts[block + index + 1] - start, groups[row], np.inf
+    values, ends = np.empty(k), np.zeros(_CHUNK + 1, dtype=np.int64)
+    parts, part_clusters = np.empty(_CHUNK * k + 1), np.empty(_CHUNK * k + 1, dtype=np.int64)
+    for chunk in range(0, n_unsure, _CHUNK):
+        chunk_size, n_parts = min(_CHUNK, n_unsure - chunk), 0
+        for index in range(chunk_size):
+            row, start = unsure[chunk + index], starts[chunk + index]
+            n_near, group, least = starts[chunk + index + 1] - start, groups[row], np.inf
             for i in range(n_near):
                 values[i] = near_costs[start + i] + prices[group, clusters[start + i]]
                 least = min(least, values[i])
@@ -463,8 +463,8 @@ def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_cost
                 n_parts += excess <= _REACH
             ends[index + 1] = n_parts
         _exponentials(parts, n_parts)
-        for index in range(block_size):
-            row, low, high = unsure[block + index], ends[index], ends[index + 1]
+        for index in range(chunk_size):
+            row, low, high = unsure[chunk + index], ends[index], ends[index + 1]
             group, total = groups[row], 0.0
             if high - low == 1:
                 counts[group, part_clusters[low]] += weights[row]

@@ -28,7 +28,7 @@ def loaded() -> dict[str, str]:
 
 @contextmanager
 def require_locked() -> Iterator[None]:
-    """After a block, even if it fails, raise ClusterletsError if a loaded library's version is not the locked one."""
+    """After a ``with`` body, even if it fails, raise ClusterletsError if a loaded library's version is not the locked one."""
     try:
         yield
     finally:

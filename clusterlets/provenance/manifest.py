@@ -121,9 +121,9 @@ def _identity(description: Mapping) -> dict:
 
 
 def without_provenance(page: bytes) -> bytes:
-    """A page without the content of the block that says when, where and how fast it was made.
+    """A page without the content of the section that says when, where and how fast it was made.
 
-    The comments around the block stay, so a page without them, or with two such blocks, has another hash.
+    The comments around the section stay, so a page without them, or with two such sections, has another hash.
     """
     return _PROVENANCE.sub(rb"\1\2", page)
 

@@ -6,7 +6,7 @@ other sample beats in both, and this Pareto front serves every omega.
 All partitions are first scored in bulk, in single precision and with a bound on the error. Those that may be on the front are
 then scored exactly. So the front depends neither on the order of sums in a matrix product nor on the number of threads.
 
-The clusters of a partition are called blocks here. Arrays over S partitions of N clusterlets into B blocks have the partitions
+The clusters of a partition are called parts here. Arrays over S partitions of N clusterlets into B parts have the partitions
 along the last axis: ``labels`` (N, S), ``members`` (B, N, S). ``group_sizes`` (K,) count the clusterlets of each group, not the
 instances. Partitions are selected by ``compress``, because its result is contiguous in memory, unlike that of ``[:, mask]``,
 and so several times faster to work with.
@@ -23,7 +23,7 @@ from clusterlets.algorithms.centroids import centroid_distances, members_of, ord
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import deviations
 
-#: Samples whose block sizes are drawn at once, and samples whose clusterlets are dealt to blocks at once. Both numbers affect
+#: Samples whose part sizes are drawn at once, and samples whose clusterlets are dealt to parts at once. Both numbers affect
 #: the random stream.
 _DRAWN_AT_ONCE, _DEALT_AT_ONCE = 2**18, 2**14
 #: Labels (clusterlets times partitions) scored at once: few enough for their distances to fit into the processor's caches.
@@ -46,12 +46,12 @@ class ParetoFront:
     Attributes
     ----------
     labels : int array (F, N)
-        Block of each clusterlet. Blocks are numbered in the order in which they appear. Of partitions with equal scores, the
+        Part of each clusterlet. Parts are numbered in the order in which they appear. Of partitions with equal scores, the
         one with the lexicographically least labels is kept. F is 0 if no valid partition was found.
     silhouette : float array (F,)
         :func:`clusterlets.algorithms.centroids.centroid_silhouette`, rounded to 2^-40; ascending.
     deviation : float array (F,)
-        Largest deviation of a block from the dataset; ascending.
+        Largest deviation of a part from the dataset; ascending.
     drawn : {"sampled", "enumerated", "constructed"}
         How the partitions were drawn: see :func:`sample_partitions`.
     n_valid : int
@@ -71,7 +71,7 @@ class ParetoFront:
 def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: np.random.Generator) -> ParetoFront:
     """Draw partitions of the clusterlets and keep the Pareto front of the valid ones.
 
-    A partition is valid if it has at least two blocks, and every block has at least two clusterlets and contains every group.
+    A partition is valid if it has at least two parts, and every part has at least two clusterlets and contains every group.
 
     Parameters
     ----------
@@ -89,16 +89,16 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
 
         - ``enumerated``: there are at most ``sample_size`` partitions, and all were tried; or a group has a single clusterlet,
           so that no partition is valid.
-        - ``sampled``: block by block, a size was drawn uniformly from 2..N-1, and the block was filled with that many of the
+        - ``sampled``: part by part, a size was drawn uniformly from 2..N-1, and the part was filled with that many of the
           remaining clusterlets, chosen at random, or with all of them if fewer remained.
-        - ``constructed``: fewer than one sample in 100 was valid, as happens with many groups. So block sizes were drawn again,
-          but used only for the number of blocks: at most as many as the smallest group has clusterlets. Partitions whose last
-          block would have a single clusterlet were dropped. Of each group, every block got one random clusterlet, and the other
-          clusterlets went into random blocks.
+        - ``constructed``: fewer than one sample in 100 was valid, as happens with many groups. So part sizes were drawn again,
+          but used only for the number of parts: at most as many as the smallest group has clusterlets. Partitions whose last
+          part would have a single clusterlet were dropped. Of each group, every part got one random clusterlet, and the other
+          clusterlets went into random parts.
 
     Notes
     -----
-    O(sample_size * B * N^2) time for B blocks (about 2), O(2^18 B + N^2) memory. The result is the same to the last byte
+    O(sample_size * B * N^2) time for B parts (about 2), O(2^18 B + N^2) memory. The result is the same to the last byte
     however the matrix products are rounded, and on any number of threads.
     """
     from threadpoolctl import threadpool_limits  # imported late: reading a front must not need it
@@ -174,25 +174,25 @@ class _Search:
         """
         return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk_dtype).eps) + 1 / _STEPS_PER_UNIT
 
-    def front(self, batches: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
-        """Pareto front of batches of valid partitions: the labels (N, S) of S partitions with the same number of blocks."""
+    def front(self, chunks: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
+        """Pareto front of chunks of valid partitions: the labels (N, S) of S partitions with the same number of parts."""
         n = len(self.distances)
         front = ParetoFront(np.empty((0, n), dtype=np.int64), np.empty(0), np.empty(0), drawn, 0)
-        for batch in batches:
-            front = self._merge(front, batch)
+        for chunk in chunks:
+            front = self._merge(front, chunk)
         return front
 
-    def _merge(self, front: ParetoFront, batch: np.ndarray) -> ParetoFront:
-        """The front after adding the valid partitions with the labels ``batch`` (N, S)."""
-        n_valid = front.n_valid + batch.shape[1]
-        bulk_silhouette, batch_deviation = self._bulk_scores(batch)
-        promising = np.flatnonzero(~self._certainly_beaten(front, bulk_silhouette, batch_deviation))
+    def _merge(self, front: ParetoFront, chunk: np.ndarray) -> ParetoFront:
+        """The front after adding the valid partitions with the labels ``chunk`` (N, S)."""
+        n_valid = front.n_valid + chunk.shape[1]
+        bulk_silhouette, chunk_deviation = self._bulk_scores(chunk)
+        promising = np.flatnonzero(~self._certainly_beaten(front, bulk_silhouette, chunk_deviation))
         if len(promising) == 0:
             return replace(front, n_valid=n_valid)
-        candidates = _canonical(batch[:, promising])
+        candidates = _canonical(chunk[:, promising])
         labels = np.concatenate([front.labels, candidates.T])
         silhouette = np.concatenate([front.silhouette, self._exact_silhouettes(candidates)])
-        deviation = np.concatenate([front.deviation, batch_deviation[promising]])
+        deviation = np.concatenate([front.deviation, chunk_deviation[promising]])
         order = np.lexsort((*labels.T[::-1], -silhouette, deviation))
         best_before = np.maximum.accumulate(np.append(-np.inf, silhouette[order]))[:-1]
         unbeaten = order[silhouette[order] > best_before]
@@ -204,17 +204,17 @@ class _Search:
         counts: np.ndarray = self.counts.T.astype(self.bulk_dtype)
         totals = self.counts.sum(axis=0)
         silhouette, deviation = np.empty(labels.shape[1]), np.empty(labels.shape[1])
-        for part in _parts(labels):
-            members = members_of(labels[:, part], self.bulk_dtype)
-            silhouette[part] = silhouettes(distances, members, np.matmul).mean(axis=0, dtype=np.float64)
-            deviation[part] = deviations(np.moveaxis(counts @ members, 1, 2), totals).max(axis=0)
+        for columns in _slices(labels):
+            members = members_of(labels[:, columns], self.bulk_dtype)
+            silhouette[columns] = silhouettes(distances, members, np.matmul).mean(axis=0, dtype=np.float64)
+            deviation[columns] = deviations(np.moveaxis(counts @ members, 1, 2), totals).max(axis=0)
         return silhouette, deviation
 
     def _exact_silhouettes(self, labels: np.ndarray) -> np.ndarray:
         silhouette = np.empty(labels.shape[1])
-        for part in _parts(labels):
-            values = silhouettes(self.distances, members_of(labels[:, part]), ordered_product)
-            silhouette[part] = sum(values) / len(values)
+        for columns in _slices(labels):
+            values = silhouettes(self.distances, members_of(labels[:, columns]), ordered_product)
+            silhouette[columns] = sum(values) / len(values)
         return _round_scores(silhouette)
 
     def _certainly_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
@@ -231,15 +231,15 @@ class _Search:
         return beaten
 
 
-def _parts(labels: np.ndarray) -> Iterator[slice]:
+def _slices(labels: np.ndarray) -> Iterator[slice]:
     """Slices of the partitions (N, S); the partitions of a slice are scored at once."""
     step = max(1, _LABELS_SCORED_AT_ONCE // len(labels))
     return (slice(start, start + step) for start in range(0, labels.shape[1], step))
 
 
 def _canonical(labels: np.ndarray) -> np.ndarray:
-    """Labels (N, S) with blocks numbered in the order in which they appear."""
-    first_positions = np.stack([(labels == block).argmax(axis=0) for block in range(labels.max() + 1)])
+    """Labels (N, S) with parts numbered in the order in which they appear."""
+    first_positions = np.stack([(labels == part).argmax(axis=0) for part in range(labels.max() + 1)])
     return first_positions.argsort(axis=0).argsort(axis=0)[labels, np.arange(labels.shape[1])]
 
 
@@ -255,34 +255,34 @@ def _has_few_partitions(n: int, limit: int) -> bool:
 
 
 def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
-    """The labels of all valid partitions, in batches with the same number of blocks."""
+    """The labels of all valid partitions, in chunks with the same number of parts."""
     labels = np.zeros((1, 1), dtype=np.uint8)
     for _ in range(group_sizes.sum() - 1):
-        n_choices = labels.max(axis=0).astype(np.int64) + 2  # any existing block, or a new one
+        n_choices = labels.max(axis=0).astype(np.int64) + 2  # any existing part, or a new one
         offsets = np.repeat(np.cumsum(n_choices) - n_choices, n_choices)
         labels = np.vstack([labels.repeat(n_choices, axis=1), (np.arange(n_choices.sum()) - offsets).astype(np.uint8)])
     group_starts = np.cumsum(group_sizes) - group_sizes
-    numbers_of_blocks = labels.max(axis=0) + 1
-    for n_blocks in range(2, group_sizes.min() + 1):
-        partitions = labels.compress(numbers_of_blocks == n_blocks, axis=1)
+    numbers_of_parts = labels.max(axis=0) + 1
+    for n_parts in range(2, group_sizes.min() + 1):
+        partitions = labels.compress(numbers_of_parts == n_parts, axis=1)
         for start in range(0, partitions.shape[1], _DEALT_AT_ONCE):
-            batch = partitions[:, start : start + _DEALT_AT_ONCE]
-            holds_group = np.logical_or.reduceat(members_of(batch, bool), group_starts, axis=1)
-            yield batch.compress(holds_group.all(axis=(0, 1)), axis=1)
+            chunk = partitions[:, start : start + _DEALT_AT_ONCE]
+            holds_group = np.logical_or.reduceat(members_of(chunk, bool), group_starts, axis=1)
+            yield chunk.compress(holds_group.all(axis=(0, 1)), axis=1)
 
 
 def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Draw ``sample_size`` partitions; yields the labels of the valid ones, in batches with the same number of blocks."""
-    for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
+    """Draw ``sample_size`` partitions; yields the labels of the valid ones, in chunks with the same number of parts."""
+    for sizes in _draw_part_sizes(group_sizes.sum(), sample_size, random_state):
         if 2 <= len(sizes) <= group_sizes.min():
             for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
                 yield _deal(sizes[:, start : start + _DEALT_AT_ONCE], group_sizes, random_state)
 
 
-def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Draw the sizes of the blocks of random partitions; yields arrays (B, S), each of S partitions into B blocks.
+def _draw_part_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
+    """Draw the sizes of the parts of random partitions; yields arrays (B, S), each of S partitions into B parts.
 
-    Partitions whose last block would have a single clusterlet are left out.
+    Partitions whose last part would have a single clusterlet are left out.
     """
     dtype = np.min_scalar_type(n)
     for start in range(0, sample_size, _DRAWN_AT_ONCE):
@@ -297,10 +297,10 @@ def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generato
 
 
 def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
-    """Deal clusterlets at random to blocks of sizes (B, S); returns the labels (N, S') of the valid partitions.
+    """Deal clusterlets at random to parts of sizes (B, S); returns the labels (N, S') of the valid partitions.
 
-    Each clusterlet in turn takes one of the free places at random, so every block is filled with a random choice. A partition
-    is valid if every block gets a clusterlet of every group.
+    Each clusterlet in turn takes one of the free places at random, so every part is filled with a random choice. A partition
+    is valid if every part gets a clusterlet of every group.
     """
     room = sizes.copy()
     n_left = int(group_sizes.sum())
@@ -316,31 +316,31 @@ def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Ge
 
 
 def _take_places(room: np.ndarray, places: np.ndarray, labels: np.ndarray) -> None:
-    """Write to ``labels`` (S,) the blocks in which the free places numbered ``places`` (S,) lie, and use up these places.
+    """Write to ``labels`` (S,) the parts in which the free places numbered ``places`` (S,) lie, and use up these places.
 
-    ``room`` (B, S) is the number of free places in each block.
+    ``room`` (B, S) is the number of free places in each part.
     """
     cumulative_room = np.zeros_like(places)
     labels[:] = 0
-    for block_room in room[:-1]:
-        cumulative_room += block_room
+    for part_room in room[:-1]:
+        cumulative_room += part_room
         labels += places >= cumulative_room
-    for block, block_room in enumerate(room):
-        block_room -= labels == block
+    for part, part_room in enumerate(room):
+        part_room -= labels == part
 
 
 def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Construct partitions in which every block contains every group; yields labels, in batches like :func:`_sample`."""
-    for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
-        n_blocks = min(len(sizes), int(group_sizes.min()))
+    """Construct partitions in which every part contains every group; yields labels, in chunks like :func:`_sample`."""
+    for sizes in _draw_part_sizes(group_sizes.sum(), sample_size, random_state):
+        n_parts = min(len(sizes), int(group_sizes.min()))
         for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
             n_partitions = min(_DEALT_AT_ONCE, sizes.shape[1] - start)
-            yield np.vstack([_deal_group(size, n_blocks, n_partitions, random_state) for size in group_sizes])
+            yield np.vstack([_deal_group(size, n_parts, n_partitions, random_state) for size in group_sizes])
 
 
-def _deal_group(group_size: int, n_blocks: int, n_partitions: int, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (group_size, n_partitions) of the clusterlets of one group: one in every block, the others in random blocks."""
-    dtype = np.min_scalar_type(n_blocks)
-    one_each = np.repeat(np.arange(n_blocks, dtype=dtype)[:, None], n_partitions, axis=1)
-    rest = random_state.integers(n_blocks, size=(group_size - n_blocks, n_partitions), dtype=dtype)
+def _deal_group(group_size: int, n_parts: int, n_partitions: int, random_state: np.random.Generator) -> np.ndarray:
+    """Labels (group_size, n_partitions) of the clusterlets of one group: one in every part, the others in random parts."""
+    dtype = np.min_scalar_type(n_parts)
+    one_each = np.repeat(np.arange(n_parts, dtype=dtype)[:, None], n_partitions, axis=1)
+    rest = random_state.integers(n_parts, size=(group_size - n_parts, n_partitions), dtype=dtype)
     return random_state.permuted(np.vstack([one_each, rest]), axis=0)

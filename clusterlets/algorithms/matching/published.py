@@ -43,11 +43,11 @@ def _mirrored_costs(clusterlets: Clusterlets) -> np.ndarray:
     for group, first in enumerate(members):
         for second in members[group + 1 :]:
             unions = clusterlets.counts[first][:, None] + clusterlets.counts[second]
-            block = _divergences(unions, clusterlets.group_counts)
+            pair_costs = _divergences(unions, clusterlets.group_counts)
             size = min(len(first), len(second))
-            upper = np.triu(block[:size, :size])
-            block[:size, :size] = upper + np.triu(upper, 1).T
-            costs[np.ix_(first, second)], costs[np.ix_(second, first)] = block, block.T
+            upper = np.triu(pair_costs[:size, :size])
+            pair_costs[:size, :size] = upper + np.triu(upper, 1).T
+            costs[np.ix_(first, second)], costs[np.ix_(second, first)] = pair_costs, pair_costs.T
     return costs
 
 

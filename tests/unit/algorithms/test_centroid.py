@@ -1,6 +1,6 @@
 """Matcher C finds the same front as an exact search of all partitions, and draws partitions with the right probabilities.
 
-Here s is the silhouette of a partition. The deviation of a partition is the largest deviation of its blocks.
+Here s is the silhouette of a partition. The deviation of a partition is the largest deviation of its parts.
 """
 
 import os
@@ -50,38 +50,38 @@ def random_clusterlets(group_sizes, seed):
 
 
 def set_partitions(n):
-    """Labels of all partitions of n clusterlets, in lexicographic order. Blocks are numbered in order of appearance."""
+    """Labels of all partitions of n clusterlets, in lexicographic order. Parts are numbered in order of appearance."""
     if n == 0:
         return [()]
     return [(*head, label) for head in set_partitions(n - 1) for label in range(max(head, default=-1) + 2)]
 
 
-def blocks_of(labels):
-    """The clusterlets of each block, by the block's label."""
+def parts_of(labels):
+    """The clusterlets of each part, by the part's label."""
     return {b: [j for j in range(len(labels)) if labels[j] == b] for b in set(labels)}
 
 
 def is_valid(clusterlets, labels):
-    """Whether there are several blocks, each of several clusterlets and with all groups."""
-    blocks, groups = blocks_of(labels).values(), set(clusterlets.group)
-    return len(blocks) > 1 and all(len(block) > 1 and set(clusterlets.group[block]) == groups for block in blocks)
+    """Whether there are several parts, each of several clusterlets and with all groups."""
+    parts, groups = parts_of(labels).values(), set(clusterlets.group)
+    return len(parts) > 1 and all(len(part) > 1 and set(clusterlets.group[part]) == groups for part in parts)
 
 
 def naive_scores(clusterlets, labels):
     """The pair (s, deviation) of a partition, as fractions."""
     x = [int(p) for p in clusterlets.centroids[:, 0]]
     assert x == clusterlets.centroids[:, 0].tolist()
-    blocks = blocks_of(labels)
+    parts = parts_of(labels)
     sum_of_silhouettes = Fraction(0)
     for i, label in enumerate(labels):
         mean_distances = {
-            b: Fraction(sum(abs(x[i] - x[j]) for j in block), len(block) - (b == label)) for b, block in blocks.items()
+            b: Fraction(sum(abs(x[i] - x[j]) for j in part), len(part) - (b == label)) for b, part in parts.items()
         }
         within = mean_distances.pop(label)
         nearest = min(mean_distances.values())
         if nearest or within:
             sum_of_silhouettes += (nearest - within) / max(nearest, within)
-    return sum_of_silhouettes / len(x), max(naive_deviation(clusterlets, block) for block in blocks.values())
+    return sum_of_silhouettes / len(x), max(naive_deviation(clusterlets, part) for part in parts.values())
 
 
 def score_all(clusterlets, partitions):
@@ -115,8 +115,8 @@ def best_labels(front, omega, equation="corrected"):
 
 
 def numbered_by_appearance(labels):
-    block_numbers = {}
-    return tuple(block_numbers.setdefault(label, len(block_numbers)) for label in labels)
+    part_numbers = {}
+    return tuple(part_numbers.setdefault(label, len(part_numbers)) for label in labels)
 
 
 def assert_front(front, expected):
@@ -128,8 +128,8 @@ def assert_front(front, expected):
 def valid_samples(clusterlets, sample_size, seed):
     """Labels of the valid partitions that ``sample_partitions`` draws with this seed."""
     group_sizes = np.bincount(clusterlets.group)
-    batches = centroid._sample(group_sizes, sample_size, np.random.default_rng(seed))
-    return [numbered_by_appearance(column) for batch in batches for column in batch.T.tolist()]
+    chunks = centroid._sample(group_sizes, sample_size, np.random.default_rng(seed))
+    return [numbered_by_appearance(column) for chunk in chunks for column in chunk.T.tolist()]
 
 
 # ---- enumeration
@@ -166,22 +166,22 @@ def test_no_partition_is_valid_if_a_group_has_one_clusterlet(group_sizes):
 # ---- sampling
 
 
-def limit_batches(monkeypatch, n_merged, n_labels):
+def limit_chunks(monkeypatch, n_merged, n_labels):
     """Make the search merge at most ``n_merged`` partitions at a time, and score at most ``n_labels`` labels at a time."""
     original_front = centroid._Search.front
 
-    def front_of_small_batches(self, batches, drawn):
-        slices = (batch[:, start : start + n_merged] for batch in batches for start in range(0, batch.shape[1], n_merged))
+    def front_of_small_chunks(self, chunks, drawn):
+        slices = (chunk[:, start : start + n_merged] for chunk in chunks for start in range(0, chunk.shape[1], n_merged))
         return original_front(self, slices, drawn)
 
-    monkeypatch.setattr(centroid._Search, "front", front_of_small_batches)
+    monkeypatch.setattr(centroid._Search, "front", front_of_small_chunks)
     monkeypatch.setattr(centroid, "_LABELS_SCORED_AT_ONCE", n_labels)
 
 
 @pytest.mark.parametrize("group_sizes", [(4, 4), (3, 7), (3, 3, 3)])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_sampled_front_equals_the_naive_front_of_all_samples(group_sizes, seed, monkeypatch):
-    limit_batches(monkeypatch, n_merged=16, n_labels=50)
+    limit_chunks(monkeypatch, n_merged=16, n_labels=50)
     clusterlets = clusterlets_on_a_grid(group_sizes, [seed, *group_sizes])
     partitions = valid_samples(clusterlets, 500, seed)
     assert all(is_valid(clusterlets, labels) for labels in partitions)
@@ -202,22 +202,22 @@ def test_equal_centroids_have_a_silhouette_of_0():
 
 
 def sampling_probabilities(n):
-    """The exact probability with which ``sample_partitions`` draws each partition. A partition is a frozenset of blocks."""
+    """The exact probability with which ``sample_partitions`` draws each partition. A partition is a frozenset of parts."""
     probabilities = Counter()
 
-    def add_blocks(remaining, blocks, probability):
+    def add_parts(remaining, parts, probability):
         if not remaining:
-            probabilities[frozenset(blocks)] += probability
+            probabilities[frozenset(parts)] += probability
             return
         for size in range(2, n):
-            if size >= len(remaining):  # the last block takes all that remain
-                add_blocks(frozenset(), (*blocks, remaining), probability / (n - 2))
+            if size >= len(remaining):  # the last part takes all that remain
+                add_parts(frozenset(), (*parts, remaining), probability / (n - 2))
                 continue
-            for block in combinations(sorted(remaining), size):
-                rest = remaining - frozenset(block)
-                add_blocks(rest, (*blocks, frozenset(block)), probability / (n - 2) / comb(len(remaining), size))
+            for part in combinations(sorted(remaining), size):
+                rest = remaining - frozenset(part)
+                add_parts(rest, (*parts, frozenset(part)), probability / (n - 2) / comb(len(remaining), size))
 
-    add_blocks(frozenset(range(n)), (), Fraction(1))
+    add_parts(frozenset(range(n)), (), Fraction(1))
     assert sum(probabilities.values()) == 1
     return probabilities
 
@@ -227,8 +227,8 @@ def test_partitions_are_drawn_with_the_probabilities_of_the_definition(group_siz
     n, sample_size = sum(group_sizes), 40_000
     clusterlets = random_clusterlets(group_sizes, 0)
     expected = Counter()
-    for blocks, probability in sampling_probabilities(n).items():
-        labels = numbered_by_appearance([next(b for b in blocks if j in b) for j in range(n)])
+    for parts, probability in sampling_probabilities(n).items():
+        labels = numbered_by_appearance([next(b for b in parts if j in b) for j in range(n)])
         expected[labels if is_valid(clusterlets, labels) else "invalid"] += probability
     observed = Counter(valid_samples(clusterlets, sample_size, 1))
     observed["invalid"] = sample_size - observed.total()
@@ -238,35 +238,35 @@ def test_partitions_are_drawn_with_the_probabilities_of_the_definition(group_siz
     assert result.pvalue > 1e-3
 
 
-def test_block_sizes_add_up_and_no_block_has_a_single_clusterlet():
-    batches = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
-    assert [len(sizes) for sizes in batches] == [2, 3, 4]  # one batch for each number of blocks
-    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in batches)
+def test_part_sizes_add_up_and_no_part_has_a_single_clusterlet():
+    chunks = [sizes for sizes in centroid._draw_part_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
+    assert [len(sizes) for sizes in chunks] == [2, 3, 4]  # one chunk for each number of parts
+    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in chunks)
 
 
 class AllButTwo:
-    """A random generator that leaves two clusterlets for the second block, so every sample has two blocks and is kept."""
+    """A random generator that leaves two clusterlets for the second part, so every sample has two parts and is kept."""
 
     def __init__(self):
         self.random = np.random.default_rng(0)
         self.permuted = self.random.permuted
 
-    def integers(self, low, high=None, **options):  # only block sizes are drawn with `high`
+    def integers(self, low, high=None, **options):  # only part sizes are drawn with `high`
         if high is None:
             return self.random.integers(low, **options)
         return np.full(options["size"], high - 2, dtype=options["dtype"])
 
 
-def test_all_batches_together_hold_the_requested_number_of_samples(monkeypatch):
+def test_all_chunks_together_hold_the_requested_number_of_samples(monkeypatch):
     monkeypatch.setattr(centroid, "_DRAWN_AT_ONCE", 64)
     monkeypatch.setattr(centroid, "_DEALT_AT_ONCE", 16)
     group_sizes = np.array([4, 5])
-    batches = list(centroid._construct(group_sizes, 150, AllButTwo()))
-    assert max(batch.shape[1] for batch in batches) == 16
-    assert sum(batch.shape[1] for batch in batches) == 150
+    chunks = list(centroid._construct(group_sizes, 150, AllButTwo()))
+    assert max(chunk.shape[1] for chunk in chunks) == 16
+    assert sum(chunk.shape[1] for chunk in chunks) == 150
     # Without a deal, no partition is left out as invalid.
     monkeypatch.setattr(centroid, "_deal", lambda sizes, group_sizes, random_state: sizes)
-    assert sum(batch.shape[1] for batch in centroid._sample(group_sizes, 150, AllButTwo())) == 150
+    assert sum(chunk.shape[1] for chunk in centroid._sample(group_sizes, 150, AllButTwo())) == 150
 
 
 def test_partitions_are_constructed_if_too_few_samples_are_valid(monkeypatch):
@@ -302,7 +302,7 @@ def test_partitions_of_many_groups_are_constructed():
     clusterlets = clusterlets_on_a_grid(group_sizes, 2, width=9)
     front = sample_partitions(clusterlets, 6000, np.random.default_rng(0))
     assert front.drawn == "constructed" and 5000 < front.n_valid <= 6000
-    # A valid partition has two blocks, and each block holds one of the two clusterlets of every group.
+    # A valid partition has two parts, and each part holds one of the two clusterlets of every group.
     all_valid = [
         tuple(label for first in (0, *choices) for label in (first, 1 - first)) for choices in product((0, 1), repeat=7)
     ]
@@ -310,17 +310,17 @@ def test_partitions_of_many_groups_are_constructed():
     assert_front(front, naive_front(score_all(clusterlets, all_valid)))
 
 
-def test_construction_deals_every_group_to_every_block():
+def test_construction_deals_every_group_to_every_part():
     group_sizes = np.array([3, 5, 4, 6, 3, 3])
     clusterlets = random_clusterlets(group_sizes, 1)
     partitions = [
         tuple(column)
-        for batch in centroid._construct(group_sizes, 3000, np.random.default_rng(0))
-        for column in batch.T.tolist()
+        for chunk in centroid._construct(group_sizes, 3000, np.random.default_rng(0))
+        for column in chunk.T.tolist()
     ]
     assert all(is_valid(clusterlets, labels) for labels in set(partitions))
     assert {max(labels) + 1 for labels in partitions} == {2, 3}
-    # With two blocks, all 6 ways to deal the 3 clusterlets of the first group are equally likely.
+    # With two parts, all 6 ways to deal the 3 clusterlets of the first group are equally likely.
     first_group_labels = Counter(labels[:3] for labels in partitions if max(labels) == 1)
     assert len(first_group_labels) == 6 and chisquare(list(first_group_labels.values())).pvalue > 1e-3
 
@@ -339,11 +339,11 @@ def test_bulk_scores_are_within_the_error_bound(seed):
     # The docstring of error_bound derives the lower limit. Below the upper limit, few partitions are scored again.
     assert (4 * 40 + 12) * np.finfo(np.float32).eps < search.error_bound < 5e-5
     distances = centroid_distances(clusterlets.centroids)
-    for batch in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
-        if not batch.size:
+    for chunk in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
+        if not chunk.size:
             continue
-        bulk_silhouettes, bulk_deviations = search._bulk_scores(batch)
-        partitions = batch.T.astype(int)
+        bulk_silhouettes, bulk_deviations = search._bulk_scores(chunk)
+        partitions = chunk.T.astype(int)
         silhouettes = [centroid_silhouette(distances, labels) for labels in partitions]
         assert np.abs(bulk_silhouettes - silhouettes).max() < search.error_bound / 2  # the bound doubles the derived error
         deviations = [
@@ -354,7 +354,7 @@ def test_bulk_scores_are_within_the_error_bound(seed):
 
 @pytest.mark.parametrize("n_merged, n_labels", [(333, 10**6), (10**6, 3333), (333, 1)])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_size_of_batches(
+def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_size_of_chunks(
     seed, n_merged, n_labels, monkeypatch
 ):
     clusterlets = random_clusterlets((10, 12), seed) if seed else clusterlets_on_a_grid((10, 12), 0, width=4, largest=2)
@@ -367,7 +367,7 @@ def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_siz
         return silhouettes + noise.uniform(-0.5, 0.5, len(silhouettes)) * self.error_bound, deviations
 
     monkeypatch.setattr(centroid._Search, "_bulk_scores", perturbed_scores)
-    limit_batches(monkeypatch, n_merged, n_labels)
+    limit_chunks(monkeypatch, n_merged, n_labels)
     perturbed = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
     assert plain.labels.tobytes() == perturbed.labels.tobytes()
     assert plain.silhouette.tobytes() == perturbed.silhouette.tobytes()
@@ -417,7 +417,7 @@ def test_silhouette_matches_scikit_learn(seed):
 
 def test_silhouette_matches_hand_computation():
     distances = np.abs(np.subtract.outer([0.0, 1, 4, 6], [0.0, 1, 4, 6]))
-    # Mean distances: 1, 1, 2, 2 to the others in the block; 5, 4, 7/2, 11/2 to the other block.
+    # Mean distances: 1, 1, 2, 2 to the others in the part; 5, 4, 7/2, 11/2 to the other part.
     expected = (4 / 5 + 3 / 4 + 3 / 7 + 7 / 11) / 4
     assert centroid_silhouette(distances, [0, 0, 1, 1]) == pytest.approx(expected, abs=1e-15)
     assert centroid_silhouette(distances, [0, 0, 0, 1]) == pytest.approx((1 - 2.5 / 6 + 1 - 2 / 5 + 2 / 3.5 - 1) / 4)

@@ -231,8 +231,8 @@ def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(expor
     # A cell of k-means with k = 4: seed 2 was stopped, and seed 3 has the clusters of k = 3.
     for kind in ("pieces", "labels"):
         path = f"{RESULTS}/{kind}/iris/k-means/k3/seeds2-3.npz"
-        block = SeedBatch.load(path)
-        values = {"k-means/3": block.values["k-means/3"]}
+        batch = SeedBatch.load(path)
+        values = {"k-means/3": batch.values["k-means/3"]}
         SeedBatch(values, failures={"2": ("timeout", "because")}).save(f"{RESULTS}/{kind}/iris/k-means/k4/seeds2-3.npz")
     status_of_2, _, error = export("--method", "k-means", "-k", "4", "--seed", "2")
     assert status_of_2 == 1 and "This run has no clusters: its status is timeout, see " in error
