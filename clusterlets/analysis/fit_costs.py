@@ -10,14 +10,17 @@ COLUMNS = ["dataset", "k", "method", "parameters", "fits", "seconds", "memory_mb
 _CONFIGURATION = COLUMNS[:4]
 
 
-def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
+def by_configuration(fits: pd.DataFrame, method_settings: Mapping[str, Mapping]) -> pd.DataFrame:
     """Median time and largest memory of the fits of each configuration: ``accounts/leaderboard_costs.csv``, :data:`COLUMNS`.
 
     ``fits`` has one row per fit, like ``accounts/fits.csv``; a fit that was stopped counts with the time until it was stopped.
-    ``grids`` are the grids of the resolved configuration. The names of methods are those of the leaderboard, so a fit with
-    several outputs counts under the name of each output.
+    ``method_settings`` are those of the resolved configuration. The names of methods are those of the leaderboard, so a fit
+    with several outputs counts under the name of each output.
     """
-    outputs = {method: list(selection.paper_names(pd.Series(grid["names"], dtype=object))) for method, grid in grids.items()}
+    outputs = {
+        method: list(selection.paper_names(pd.Series(entry["names"], dtype=object)))
+        for method, entry in method_settings.items()
+    }
     costs = fits.assign(method=fits["method"].map(outputs), parameters=fits["parameters"].fillna("")).explode("method")
     costs = costs.groupby(_CONFIGURATION, sort=False).agg(
         fits=("seconds", "size"), seconds=("seconds", "median"), memory_mb=("memory_mb", "max")

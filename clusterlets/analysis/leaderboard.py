@@ -92,25 +92,25 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
     return frame[POINTS].reset_index(drop=True)
 
 
-def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
-    """The kind of each output, from the configuration's ``grids``.
+def kinds_of(method_settings: Mapping[str, Mapping]) -> dict[str, str]:
+    """The kind of each output, by the configuration's ``method_settings``.
 
     Only one output of a method counts as the method's: the one that its entry chose, or else the first.
     """
     kinds: dict[str, str] = {}
-    for grid in grids.values():
-        kind = CLUSTERLETS if grid["is_matcher"] else CONTROL if grid["role"] == "baseline" else METHOD
-        ranked = grid.get("output", grid["names"][0])
-        kinds |= {name: kind if name == ranked else OUTPUT for name in grid["names"]}
+    for entry in method_settings.values():
+        kind = CLUSTERLETS if entry["is_matcher"] else CONTROL if entry["role"] == "baseline" else METHOD
+        ranked = entry.get("output", entry["names"][0])
+        kinds |= {name: kind if name == ranked else OUTPUT for name in entry["names"]}
     return kinds
 
 
-def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
-    """For each output, the number of starts from which a run keeps the best, from the configuration's ``grids``."""
+def starts_of(method_settings: Mapping[str, Mapping]) -> dict[str, int]:
+    """For each output, the number of starts from which a run keeps the best, from the configuration's ``method_settings``."""
     starts: dict[str, int] = {}
-    for grid in grids.values():
-        n_init = grid["parameters"].get("n_init", [1])[0]
-        starts |= dict.fromkeys(grid["names"], n_init * grid["starts"])
+    for entry in method_settings.values():
+        n_init = entry["parameters"].get("n_init", [1])[0]
+        starts |= dict.fromkeys(entry["names"], n_init * entry["starts"])
     return starts
 
 

@@ -10,10 +10,10 @@ from clusterlets.analysis import selection
 _AVERAGED_COLUMNS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
 
 
-def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
+def by_method(runs: pd.DataFrame, method_settings: Mapping[str, Mapping]) -> pd.DataFrame:
     """One row per method: ``results/methods.csv``.
 
-    ``runs`` are all runs, and ``grids`` the grids of the resolved configuration, each with a label, role and citation. The
+    ``runs`` are all runs, and ``method_settings`` those of the resolved configuration, with labels, roles and citations. The
     columns are method, label, role, citation, configurations (number of values of k, times that of settings of the
     parameters), runs, a count for each status that occurs, and means over the runs that are ok.
     """
@@ -24,7 +24,9 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     means = selection.ok(runs).groupby("name")[list(_AVERAGED_COLUMNS)].mean()
     configurations = by_name[["k", "parameters"]].agg(lambda column: column.fillna("").nunique())
     entry_by_name = {
-        name: (method, grid) for method, grid in grids.items() for name in selection.paper_names(pd.Series(grid["names"]))
+        name: (method, entry)
+        for method, entry in method_settings.items()
+        for name in selection.paper_names(pd.Series(entry["names"]))
     }
     table = pd.DataFrame(
         {
@@ -38,6 +40,6 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     return table.join(statuses.rename_axis(columns=None), on="method").join(means, on="method")
 
 
-def _citation(method: str, grid: Mapping) -> str:
+def _citation(method: str, entry: Mapping) -> str:
     """The publication of a method. Only entries of the user's own methods hold it, so that another citation reruns nothing."""
-    return grid["citation"] if "citation" in grid else methods.get(method).citation
+    return entry["citation"] if "citation" in entry else methods.get(method).citation

@@ -40,13 +40,15 @@ def names(runs: pd.DataFrame) -> pd.Series:
     return paper_names(runs["matcher"]).where(runs["matcher"].notna(), runs["method"])
 
 
-def without_other_methods(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
+def without_other_methods(runs: pd.DataFrame, method_settings: Mapping[str, Mapping]) -> pd.DataFrame:
     """Drop the runs of methods of this package that are not in the paper. Matchers and user-defined methods remain.
 
     The dropped methods are run with a limit on unfairness, which is infeasible in some cases: ranking them by mean deviation
-    would rank their limits. The leaderboard compares them. ``grids`` are the grids of the resolved configuration.
+    would rank their limits. The leaderboard compares them. ``method_settings`` are those of the resolved configuration.
     """
-    packaged_names = {name for grid in grids.values() if not {"path", "command"} & grid.keys() for name in grid["names"]}
+    packaged_names = {
+        name for entry in method_settings.values() if not {"path", "command"} & entry.keys() for name in entry["names"]
+    }
     return runs[runs["method"].isin(METHODS) | ~runs["method"].isin(packaged_names)]
 
 

@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
     """The files that the command or the workflow reads, each with a description."""
     yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
-    for entry in config["grids"].values():
+    for entry in config["method_settings"].values():
         files = [*([entry["path"]] if "path" in entry else []), *entry.get("files", [])]
         yield from (("a file of a method of the configuration", path) for path in files)
     yield from (("a table of the configuration", table["path"]) for table in config["tables"].values() if "path" in table)
@@ -81,11 +81,11 @@ def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Itera
 
 
 def _requested_run(options: argparse.Namespace, config: Mapping) -> Run:
-    full_names = {_shell_name(name): name for entry in config["grids"].values() for name in entry["names"]}
+    full_names = {_shell_name(name): name for entry in config["method_settings"].values() for name in entry["names"]}
     is_full_name = options.method in full_names.values()
     name = options.method if is_full_name else full_names.get(_shell_name(options.method), options.method)
     method = method_of(name, config)
-    choices, parameters = config["grids"][method]["parameters"], parse_parameters(options.parameters)
+    choices, parameters = config["method_settings"][method]["parameters"], parse_parameters(options.parameters)
     if parameters.keys() != choices.keys():
         example = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in choices.items())
         needs = (

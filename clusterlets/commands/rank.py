@@ -59,10 +59,10 @@ def main(arguments: list[str]) -> int:
     settings, tables, other_points = _read_reference(options.reference)
     user_config = configuration(settings, _entry(options), options.tables)
     config = check_configuration(user_config, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
-    ((name, grid),) = config["grids"].items()
-    if not set(grid["names"]).isdisjoint(other_points["method"]):
+    ((name, entry),) = config["method_settings"].items()
+    if not set(entry["names"]).isdisjoint(other_points["method"]):
         raise ClusterletsError(f"{options.reference} already has a method called {name}; rename yours.")
-    _refuse_too_many_configurations(name, grid, settings["grids"])
+    _refuse_too_many_configurations(name, entry, settings["method_settings"])
 
     folder = Path(RESULTS) / "leaderboards" / name
     write_json(folder / "config.json", user_config)
@@ -78,23 +78,24 @@ def main(arguments: list[str]) -> int:
         print(f"All methods are compared on only some of the tables: {', '.join(config['datasets'])}.")
     for line in _describe_failures(runs):
         print(line)
-    outputs = [grid["output"]] if "output" in grid else grid["names"]
+    outputs = [entry["output"]] if "output" in entry else entry["names"]
     if len(outputs) > 1:
         print(
             f"{name} has several outputs. Each is ranked as if it were the only one; --which ranks one: {', '.join(outputs)}."
         )
     for output in outputs:
-        standings = _rank_output(runs, {name: grid | {"output": output}}, other_points, _output_folder(folder, name, output))
+        standings = _rank_output(runs, {name: entry | {"output": output}}, other_points, _output_folder(folder, name, output))
         print(*describe(standings, output), sep="\n")
     print(f"\nAll numbers: {folder}/ (docs/field.md explains the terms)")
     return 0
 
 
-def _rank_output(runs: pd.DataFrame, grids: Mapping, other_points: pd.DataFrame, folder: Path) -> Standings:
-    """The standings of an output, which ``grids`` chooses. Its points and standings are written to the folder."""
-    ((_, grid),) = grids.items()
-    write_csv(folder / _POINTS, leaderboard.points(runs, leaderboard.kinds_of(grids), leaderboard.starts_of(grids)))
-    standings = standings_with(other_points, read_results_table(folder / _POINTS), grid["output"])
+def _rank_output(runs: pd.DataFrame, method_settings: Mapping, other_points: pd.DataFrame, folder: Path) -> Standings:
+    """The standings of an output, which ``method_settings`` chooses. Its points and standings are written to the folder."""
+    (entry,) = method_settings.values()
+    points = leaderboard.points(runs, leaderboard.kinds_of(method_settings), leaderboard.starts_of(method_settings))
+    write_csv(folder / _POINTS, points)
+    standings = standings_with(other_points, read_results_table(folder / _POINTS), entry["output"])
     for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
         write_csv(folder / file, frame)
     return standings
@@ -186,18 +187,18 @@ def configuration(settings: Mapping, entry: Mapping, names: list[str] | None) ->
     selected = [table for table in tables if names is None or {table["id"], table["name"]} & set(names)]
     # An id with a dot is derived from the other settings of a table, so it is left out here.
     entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in selected]
-    common = {key: value for key, value in settings.items() if key not in ("tables", "grids")}
+    common = {key: value for key, value in settings.items() if key not in ("tables", "method_settings")}
     edits: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [dict(entry)]}
     return {**common, "datasets": entries, **edits}
 
 
-def _refuse_too_many_configurations(name: str, grid: Mapping, other_grids: Mapping[str, Mapping]) -> None:
+def _refuse_too_many_configurations(name: str, entry: Mapping, other_settings: Mapping[str, Mapping]) -> None:
     n_configurations, *other_numbers = (
-        math.prod(map(len, each_grid["parameters"].values())) for each_grid in (grid, *other_grids.values())
+        math.prod(map(len, each_entry["parameters"].values())) for each_entry in (entry, *other_settings.values())
     )
     if n_configurations > max(other_numbers):
         raise ClusterletsError(
-            f"{grid.get('path', name)} tries {counted(n_configurations, 'configuration')}, but no other method more than "
+            f"{entry.get('path', name)} tries {counted(n_configurations, 'configuration')}, but no other method more than "
             f"{max(other_numbers)}. Give its parameters fewer values, or a `ladder` (docs/extending.md)."
         )
 

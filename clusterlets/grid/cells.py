@@ -80,19 +80,19 @@ def cells(config: Mapping) -> Iterator[Cell]:
 def number_of_cells(config: Mapping) -> int:
     """An upper bound on the cells of the configured grid and its variants, computed without listing them."""
     n_batches = -(-config["seeds"]["count"] // config["seeds"]["batch"])  # rounded up
-    n_combinations = sum(math.prod(map(len, grid["parameters"].values())) for grid in config["grids"].values())
+    n_combinations = sum(math.prod(map(len, entry["parameters"].values())) for entry in config["method_settings"].values())
     return len(config["datasets"]) * n_combinations * len(config["k"]) * n_batches * (1 + len(config["variants"]))
 
 
 def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
     """Method, k and parameters of each configuration: first those of the matchers, by matcher; then all others, by k."""
-    grids = config["grids"]
-    matchers = [method for method in config["methods"] if grids[method]["is_matcher"]]
+    entries = config["method_settings"]
+    matchers = [method for method in config["methods"] if entries[method]["is_matcher"]]
     for method, k in itertools.product(matchers, config["k"]):
-        yield from ((method, k, combination) for combination in combinations(grids[method]["parameters"]))
+        yield from ((method, k, combination) for combination in combinations(entries[method]["parameters"]))
     for k, method in itertools.product(config["k"], config["methods"]):
         if method not in matchers:
-            yield from ((method, k, combination) for combination in combinations(grids[method]["parameters"]))
+            yield from ((method, k, combination) for combination in combinations(entries[method]["parameters"]))
 
 
 def combinations(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:

@@ -117,7 +117,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     - ``tables``: the settings of each table, by id
     - ``exclude``: the names in ``exclude`` that match a dataset
     - ``methods``: the names of the methods
-    - ``grids``: for each method its source, names in results, label, role and citation, whether it ``is_matcher`` and
+    - ``method_settings``: for each method its source, names in results, label, role and citation, whether it ``is_matcher`` and
       ``needs_partitions``, the ``settings`` that it takes from keys of the configuration, its ``starts``, and the values of
       its other ``parameters``
 
@@ -151,7 +151,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     tables_by_id = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(exclusions)}
     if not tables_by_id:
         _refuse(["exclude: every dataset is excluded; name fewer"])
-    grids, faults = _grids(dict(entries), config)
+    method_settings, faults = _method_settings(dict(entries), config)
     _refuse(faults)
     checked = {
         **config,
@@ -159,8 +159,8 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         "datasets": list(tables_by_id),
         "tables": tables_by_id,
         "exclude": [name for name in exclusions if any(name in (table["id"], table["name"]) for table in tables)],
-        "methods": list(grids),
-        "grids": grids,
+        "methods": list(method_settings),
+        "method_settings": method_settings,
     }
     _refuse(_too_many_cells(checked))
     _refuse(_combination_faults(checked))
@@ -335,9 +335,9 @@ def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
     return entry.pop("name"), entry
 
 
-def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
+def _method_settings(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
     """The entry of each method with all its settings, and the faults of all entries."""
-    grids, faults = {}, []
+    method_settings, faults = {}, []
     for name, entry in entries.items():
         try:
             method = load_method({"name": name, **entry})
@@ -350,8 +350,8 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
             faults.append(
                 f"methods: {name}: there is no output {entry['output']!r}; it has {', '.join(method.outputs) or 'none'}"
             )
-        grids[name] = _method_settings(method, name, entry, config)
-    return grids, faults
+        method_settings[name] = _settings_of(method, name, entry, config)
+    return method_settings, faults
 
 
 def _method_faults(name: str, entry: Mapping) -> list[str]:
@@ -365,7 +365,7 @@ def _method_faults(name: str, entry: Mapping) -> list[str]:
     return faults + [f"{name}: files: there is no file {file}" for file in missing]
 
 
-def _method_settings(method: type[Method], name: str, entry: Mapping, config: Mapping) -> dict:
+def _settings_of(method: type[Method], name: str, entry: Mapping, config: Mapping) -> dict:
     """An entry of ``methods`` with all its settings."""
     configured = {parameter: config[parameter] for parameter in ("hops", "omega")}
     values_tried = method.ladder() if config["ladders"] else method.grid()
@@ -395,10 +395,10 @@ def _combination_faults(config: Mapping) -> list[str]:
     """Faults that the methods report for single combinations of k and parameters."""
     faults = [
         f"methods: {name}: {fault}"
-        for name, grid in config["grids"].items()
+        for name, entry in config["method_settings"].items()
         for k in config["k"]
-        for combination in combinations(grid["parameters"])
-        for fault in load_method({"name": name, **grid})().faults(k, **combination)
+        for combination in combinations(entry["parameters"])
+        for fault in load_method({"name": name, **entry})().faults(k, **combination)
     ]
     return list(dict.fromkeys(faults))
 

@@ -40,8 +40,8 @@ class Plan:
         self.settings = {folder: variants.settings_of(config, name) for folder, name in self.variant_folders.items()}
         self.data_folders = [folder for folder, name in self.variant_folders.items() if variants.has_own_tables(config, name)]
         self.entries = {
-            name: {"name": name, **{key: grid[key] for key in _SOURCE_KEYS if key in grid}}
-            for name, grid in config["grids"].items()
+            name: {"name": name, **{key: entry[key] for key in _SOURCE_KEYS if key in entry}}
+            for name, entry in config["method_settings"].items()
         }
         self.methods = {name: load_method(entry) for name, entry in self.entries.items()}
         self.matchers = {name for name, method in self.methods.items() if method.is_matcher}
@@ -51,8 +51,8 @@ class Plan:
     def wildcard_constraints(self) -> dict[str, str]:
         """The regular expression that each wildcard matches."""
         return {
-            "place": _any_of(self.variant_folders),
-            "base": _any_of(self.data_folders),
+            "cells_of": _any_of(self.variant_folders),
+            "tables_of": _any_of(self.data_folders),
             "dataset": _any_of([*self.config["tables"], *datasets.names()]),
             "method": _any_of(dict.fromkeys([*self.methods, *methods.names()])),
             "k": "[2-9]|[1-9][0-9]+",
@@ -72,7 +72,7 @@ class Plan:
 
     def cell(self, wildcards: Any) -> Cell:
         """The cell with these wildcards. Raises ClusterletsError if the configured grid has no such cell."""
-        path = paths.CELL.removeprefix("{place}/").format(**_parts(wildcards))
+        path = paths.CELL.removeprefix("{cells_of}/").format(**_parts(wildcards))
         if path not in self._cells:
             raise ClusterletsError(
                 f"{path} is not a cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
@@ -86,20 +86,20 @@ class Plan:
 
     def starts(self, wildcards: Any) -> int:
         """Number of starts of each run of a method."""
-        return self.config["grids"][wildcards.method]["starts"]
+        return self.config["method_settings"][wildcards.method]["starts"]
 
     def method_entry(self, wildcards: Any) -> str:
         """The entry that a cell's method is loaded from, as JSON."""
         return json.dumps(self.entries[wildcards.method])
 
-    def method_settings(self, wildcards: Any) -> str:
+    def shared_settings(self, wildcards: Any) -> str:
         """The values that a cell's method takes from keys of the configuration, by parameter name, as JSON."""
-        settings = self.settings[wildcards.place]
+        settings = self.settings[wildcards.cells_of]
         return json.dumps({name: settings[key] for name, key in self.methods[wildcards.method].settings.items()})
 
     def deviation(self, wildcards: Any) -> str:
         """The kind of deviation that the scores of a cell use."""
-        return self.settings[wildcards.place]["deviation"]
+        return self.settings[wildcards.cells_of]["deviation"]
 
     def exceeded_budget(self, pattern: str) -> Callable[[Any], str]:
         """A function from wildcards to the budget that the cell must be rerun with, or to "" if its fits exceeded none.
@@ -118,13 +118,13 @@ class Plan:
     def score_inputs(self, wildcards: Any) -> dict[str, str]:
         """The files that a cell is scored from, by the name of the rule's input."""
         cell = self.cell(wildcards)
-        base = wildcards.place if wildcards.place in self.data_folders else self.results
-        inputs = {"geometry": paths.GEOMETRY.format(base=base, dataset=cell.dataset)}
+        tables_of = wildcards.cells_of if wildcards.cells_of in self.data_folders else self.results
+        inputs = {"geometry": paths.GEOMETRY.format(tables_of=tables_of, dataset=cell.dataset)}
         kinds = ["pieces"]
         if cell.method in self.matchers:
             kinds += ["labels", "distances", *self._partitions(cell.method)]
-            inputs["data"] = paths.prepared_path("npz", base, cell.dataset)
-        return inputs | {kind: self._batch_path(kind, cell, base) for kind in kinds}
+            inputs["data"] = paths.prepared_path("npz", tables_of, cell.dataset)
+        return inputs | {kind: self._batch_path(kind, cell, tables_of) for kind in kinds}
 
     def run_files(self, wildcards: Any) -> list[str]:
         """The files of all cells of the grid or of a variant. A variant shares the cells that its change does not affect."""
@@ -136,11 +136,11 @@ class Plan:
 
     def variant_of(self, wildcards: Any) -> str:
         """The name of the variant of a folder of cells; empty for the grid itself."""
-        return self.variant_folders[wildcards.place]
+        return self.variant_folders[wildcards.cells_of]
 
     def folder_settings(self, wildcards: Any) -> str:
         """The settings that the results in a folder of cells depend on, as JSON."""
-        return results_settings(self.settings[wildcards.place])
+        return results_settings(self.settings[wildcards.cells_of])
 
     def recovery_inputs(self) -> list[str]:
         """All files that are needed to recover the clusters of any run."""
@@ -153,14 +153,14 @@ class Plan:
     def _partitions(self, method: str) -> list[str]:
         return ["partitions"] if self.methods[method].needs_partitions() else []
 
-    def _batch_path(self, kind: str, cell: Cell, base: str) -> str:
-        return paths.cell_batch_path(kind, cell, cell.method in self.matchers, base)
+    def _batch_path(self, kind: str, cell: Cell, tables_of: str) -> str:
+        return paths.cell_batch_path(kind, cell, cell.method in self.matchers, tables_of)
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 
     def table_settings(self, wildcards: Any) -> dict:
         """The settings of a table. Raises ClusterletsError if the configuration has no such table."""
-        tables = self.settings[wildcards.base]["tables"]
+        tables = self.settings[wildcards.tables_of]["tables"]
         if wildcards.dataset not in tables:
             raise ClusterletsError(f"{wildcards.dataset} is not configured. Add it to 'datasets' in the configuration.")
         return tables[wildcards.dataset]
@@ -251,8 +251,8 @@ class Plan:
         )
 
     def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
-        grids = [self.config["grids"][name] for name in names]
-        return tuple(path for grid in grids for path in (*([grid["path"]] if "path" in grid else []), *grid.get("files", [])))
+        entries = [self.config["method_settings"][name] for name in names]
+        return tuple(path for entry in entries for path in (*filter(None, [entry.get("path")]), *entry.get("files", [])))
 
     def user_files(self) -> str:
         """SHA-256 of every file of the user's own methods, by path, as JSON."""

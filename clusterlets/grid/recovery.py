@@ -52,7 +52,7 @@ class Run:
 
 def method_of(name: str, config: Mapping) -> str:
     """The method that has an output of this name. Raises ClusterletsError if the configuration has no such method."""
-    outputs = {output: method for method, entry in config["grids"].items() for output in entry["names"]}
+    outputs = {output: method for method, entry in config["method_settings"].items() for output in entry["names"]}
     if name not in outputs:
         raise ClusterletsError(f"No configured method has the output {name!r}; the outputs are {', '.join(outputs)}.")
     return outputs[name]
@@ -128,7 +128,7 @@ class IntermediateFiles:
         labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]
         if not self._is_matcher(run):
             return Clusters(arrays["membership"], counts, labels)
-        entry = self._config["grids"][run.method]
+        entry = self._config["method_settings"][run.method]
         partitions = SeedBatch.load(self._path("partitions", run)) if entry["needs_partitions"] else None
         settings = {name: self._config[key] for name, key in entry["settings"].items()}
         ((_, matching),) = match(  # one seed, so one pair of seed and fit
@@ -147,7 +147,7 @@ class IntermediateFiles:
         return Clusters(matching.result, counts, labels)
 
     def _is_matcher(self, run: Run) -> bool:
-        return self._config["grids"][run.method]["is_matcher"]
+        return self._config["method_settings"][run.method]["is_matcher"]
 
     def _batch(self, run: Run) -> str:
         seeds = self._config["seeds"]

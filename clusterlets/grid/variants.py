@@ -44,7 +44,7 @@ def cell_paths(config: Mapping, variant: str) -> list[str]:
         return [f"{results}/{cell.path}" for cell in cells(config)]
     changes = config["variants"][variant]
     return [
-        f"{folder(results, variant if _affects(changes, config['grids'][cell.method]) else '')}/{cell.path}"
+        f"{folder(results, variant if _affects(changes, config['method_settings'][cell.method]) else '')}/{cell.path}"
         for cell in cells(config)
         if seeds_of(cell.seeds).start < SEEDS_OF_PAPER
     ]
@@ -52,10 +52,10 @@ def cell_paths(config: Mapping, variant: str) -> list[str]:
 
 def plain_cost_paths(config: Mapping, variant: str) -> dict[tuple[str, int], str]:
     """Files with the costs of plain k-means, by dataset and number of clusters, for a variant or for the grid."""
-    base = folder(config["results"], variant if has_own_tables(config, variant) else "")
+    tables_of = folder(config["results"], variant if has_own_tables(config, variant) else "")
     datasets_and_k = itertools.product(config["datasets"], config["k"])
-    return {(dataset, k): PLAIN_COST.format(base=base, dataset=dataset, k=k) for dataset, k in datasets_and_k}
+    return {(dataset, k): PLAIN_COST.format(tables_of=tables_of, dataset=dataset, k=k) for dataset, k in datasets_and_k}
 
 
-def _affects(changes: Mapping, grid: Mapping) -> bool:
-    return not changes.keys().isdisjoint(_AFFECT_ALL_CELLS.union(grid["settings"].values()))
+def _affects(changes: Mapping, entry: Mapping) -> bool:
+    return not changes.keys().isdisjoint(_AFFECT_ALL_CELLS.union(entry["settings"].values()))

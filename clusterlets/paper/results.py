@@ -44,7 +44,7 @@ class Results:
         at_given_fairness = at_fairness.at_given_fairness(runs)
         # A configuration with ladders compares all methods, as workflow/configs/field.yaml does, so all are ranked.
         is_paper_grid = len(paper_runs) and not settings["ladders"]
-        ranked_runs = selection.without_other_methods(runs, settings["grids"]) if is_paper_grid else runs
+        ranked_runs = selection.without_other_methods(runs, settings["method_settings"]) if is_paper_grid else runs
         rankings = statistics.rank_all(ranked_runs)
         return cls(runs, settings, our_tables, rankings, compared, control_counts, assessed, at_given_fairness)
 
@@ -83,7 +83,7 @@ class Results:
             yield f"statistics/{name}.csv", frame
         sections = [statistics.to_markdown(self.rankings, reported.datasets()), paired.to_markdown(tests)]
         yield "statistics/statistics.md", "\n".join(sections)
-        yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
+        yield "methods.csv", overview.by_method(self.runs, self.settings["method_settings"])
         yield "comparison.csv", self.comparison
         yield "comparison_counts.csv", self.counts
         yield "comparison_groups.csv", verdict.judge_groups(comparison.counted_cells(self.comparison))

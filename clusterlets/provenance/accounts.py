@@ -135,8 +135,8 @@ def _names_in_grid(config: Mapping) -> set[str]:
     tables = config["tables"].values()
     return {table["name"] for table in tables}.union(
         *({cell.dataset, cell.method, cell.configuration, f"k{cell.k}", f"seeds{cell.seeds}"} for cell in cells(config)),
-        {"clusterlets" for grid in config["grids"].values() if grid["is_matcher"]},
-        {"partitions" for grid in config["grids"].values() if grid["needs_partitions"]},
+        {"clusterlets" for entry in config["method_settings"].values() if entry["is_matcher"]},
+        {"partitions" for entry in config["method_settings"].values() if entry["needs_partitions"]},
     )
 
 

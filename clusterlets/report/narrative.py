@@ -37,7 +37,7 @@ def describe_gaps(results: Results) -> list[str]:
     if extra_datasets:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra_datasets)}.")
     lines += _differences_from_paper(results.runs) + _other_settings(results.settings)
-    lines += _other_parameters(results.settings["grids"]) + run_lines
+    lines += _other_parameters(results.settings["method_settings"]) + run_lines
     return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
 
 
@@ -91,13 +91,13 @@ def _differences_from_paper(runs: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
+def _other_parameters(method_settings: Mapping[str, Mapping]) -> list[str]:
     """A sentence for each parameter of the paper's methods that is not in the paper's grid."""
     return [
         f"Parameter {parameter} of {method}: {', '.join(map(str, values))}; the paper sets none. {_INCLUDED_REMARK}"
-        for method, grid in grids.items()
-        for parameter, values in grid["parameters"].items()
-        if set(grid["names"]) & {*selection.PAPER_NAMES, *_METHODS_OF_PAPER} and parameter not in _GRID_OF_PAPER
+        for method, entry in method_settings.items()
+        for parameter, values in entry["parameters"].items()
+        if set(entry["names"]) & {*selection.PAPER_NAMES, *_METHODS_OF_PAPER} and parameter not in _GRID_OF_PAPER
     ]
 
 

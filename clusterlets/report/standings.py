@@ -237,7 +237,9 @@ def quoted_paths(row: Mapping, settings: Mapping) -> str:
     if pd.isna(row["runs"]):  # no configuration was chosen
         return ""
     method_ids = {
-        label: name for name, grid in settings["grids"].items() for label in selection.paper_names(pd.Series(grid["names"]))
+        label: name
+        for name, entry in settings["method_settings"].items()
+        for label in selection.paper_names(pd.Series(entry["names"]))
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
     k = int(parameters.pop("clusterlets", row["k"]))  # the k of a matcher is its number of clusterlets per group

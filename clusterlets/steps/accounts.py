@@ -27,7 +27,7 @@ def account(config: str, configfiles: str, config_options: str, logs: str, ignor
     write_csv(folder / "steps.csv", steps)
     fits = pd.DataFrame(jobs_and_fits.fits, columns=accounts.FIT_COLUMNS)
     write_csv(folder / "fits.csv", fits)
-    costs = fit_costs.by_configuration(fits, settings["grids"])
+    costs = fit_costs.by_configuration(fits, settings["method_settings"])
     write_csv(folder / "leaderboard_costs.csv", costs)
     provenance = {
         **environment.software(lock),

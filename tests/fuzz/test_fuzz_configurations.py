@@ -119,7 +119,7 @@ def assert_runs_as_requested(requested, config):
         assert type(config[key]) is int and config[key] == requested.get(key, config[key])
     assert json.loads(json.dumps(config)) == config
     # If every cluster must get a part of each group, all the parts together are at most the group.
-    taus = config["grids"].get("FRAC", {"parameters": {}})["parameters"].get("tau", [])
+    taus = config["method_settings"].get("FRAC", {"parameters": {}})["parameters"].get("tau", [])
     assert all(k * PARTS.resolve(tau, k) <= 1 + 1e-12 for tau in taus for k in config["k"])
     assume(number_of_cells(config) < 3000)
     grid_cells = list(cells(config))
@@ -204,7 +204,7 @@ def check_planned_commands(requested):
     cell_jobs = [job for name, job in steps if name == "score-method" and "/variants/" not in job["output"]]
     for job in cell_jobs:
         method = json.loads(job["method"])
-        grid = config["grids"][method["name"]]
+        grid = config["method_settings"][method["name"]]
         assert all(method.get(key) == grid.get(key) for key in ("path", "command"))
         assert json.loads(job["settings"]) == {name: config[key] for name, key in grid["settings"].items()}
     planned_cells = [

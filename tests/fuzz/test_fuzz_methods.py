@@ -176,7 +176,7 @@ def check_command(example):
             assert all(fault.startswith("  - ") for fault in faults) and "Traceback" not in headline
             assert sorted(Path().iterdir()) == files_before
             return
-        grid = config["grids"]["mine"]
+        grid = config["method_settings"]["mine"]
         calls = [run_and_check_arguments(grid, values, example["words"]) for values in combinations(grid["parameters"])]
         pairs = itertools.combinations(calls, 2)
         assert all(first != second for first, second in pairs), "two configurations run the same command"

@@ -32,7 +32,7 @@ def third_values(grid):
 @pytest.fixture(scope="module")
 def finished_field(workflow_in, tmp_path_factory):
     """A finished run of all methods of the field, with the third value of their parameters."""
-    entries = [{"name": name, "parameters": third_values(grid)} for name, grid in FIELD["grids"].items()]
+    entries = [{"name": name, "parameters": third_values(grid)} for name, grid in FIELD["method_settings"].items()]
     small_grid = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "batch": 2}}
     small_grid |= {"starts": 2, "ladders": True}
     workflow = workflow_in(tmp_path_factory.mktemp("field"))

@@ -105,9 +105,9 @@ def optional_input(name):
 
 def reported(path, category):
     """A result in Snakemake's own report. The label of a file that every variant has contains the variant's folder."""
-    place, _, name = path.rpartition("/")
+    folder, _, name = path.rpartition("/")
     stem, _, suffix = name.rpartition(".")
-    label = stem.replace("_", " ") + (f" of {place}" if "{" in place else "")
+    label = stem.replace("_", " ") + (f" of {folder}" if "{" in folder else "")
     return report(path, category=category, labels={"result": label, "format": suffix})
 
 

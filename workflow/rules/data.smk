@@ -30,7 +30,7 @@ rule prepare_dataset:
         npz_path=prepared_path("npz"),
         json_path=prepared_path("json"),
     log:
-        "{base}/logs/prepare_dataset/{dataset}.log",
+        "{tables_of}/logs/prepare_dataset/{dataset}.log",
     cache: CACHE
     conda:
         FETCH
@@ -55,7 +55,7 @@ rule prepare_user_table:
         npz_path=prepared_path("npz"),
         json_path=prepared_path("json"),
     log:
-        "{base}/logs/prepare_user_table/{dataset}.log",
+        "{tables_of}/logs/prepare_user_table/{dataset}.log",
     wildcard_constraints:
         dataset=plan.user_tables_constraint(),
     cache: CACHE
@@ -80,7 +80,7 @@ rule measure_geometry:
     output:
         output=GEOMETRY,
     log:
-        "{base}/logs/measure_geometry/{dataset}.log",
+        "{tables_of}/logs/measure_geometry/{dataset}.log",
     cache: CACHE
     conda:
         CLUSTER
@@ -100,7 +100,7 @@ rule measure_plain_cost:
     output:
         output=PLAIN_COST,
     log:
-        "{base}/logs/measure_plain_cost/{dataset}/k{k}.log",
+        "{tables_of}/logs/measure_plain_cost/{dataset}/k{k}.log",
     cache: CACHE
     conda:
         CLUSTER

@@ -44,7 +44,7 @@ rule score_method:
         partitions=optional_input("partitions"),
         method=plan.method_entry,
         parameters=plan.parameters,
-        settings=plan.method_settings,
+        settings=plan.shared_settings,
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(CELL),
         deviation=plan.deviation,

@@ -49,10 +49,10 @@ rule collect_runs:
         plan.run_files,
         plan.plain_costs,
     output:
-        output=reported("{place}/runs.csv", "Data"),
-        checksum="{place}/runs.csv.sha256",
+        output=reported("{cells_of}/runs.csv", "Data"),
+        checksum="{cells_of}/runs.csv.sha256",
     log:
-        "{place}/logs/collect_runs.log",
+        "{cells_of}/logs/collect_runs.log",
     conda:
         ANALYSIS
     params:
@@ -60,7 +60,7 @@ rule collect_runs:
         config=plan.folder_settings,
         variant=plan.variant_of,
     message:
-        "Collect all runs in {wildcards.place}"
+        "Collect all runs in {wildcards.cells_of}"
     shell:
         shell_line("collect-runs", "variant")
 
@@ -68,8 +68,8 @@ rule collect_runs:
 rule analyse:
     input:
         runs=f"{OUT}/runs.csv",
-        variants=[f"{place}/runs.csv" for place in plan.variant_folders if place != OUT],
-        geometry=expand(GEOMETRY, base=OUT, dataset=config["datasets"]),
+        variants=[f"{folder}/runs.csv" for folder in plan.variant_folders if folder != OUT],
+        geometry=expand(GEOMETRY, tables_of=OUT, dataset=config["datasets"]),
     output:
         [reported(f"{OUT}/tables/{table}.{suffix}", "Tables") for table in NAMES_OF_TABLES for suffix in ("csv", "md", "tex")],
         reported(f"{OUT}/tables/all_tables.tex", "Tables"),
@@ -161,7 +161,7 @@ rule account:
         config=grid_settings,
         configfiles=lambda wildcards: json.dumps(CONFIGFILES),
         config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
-        logs=",".join(f"{place}/logs" for place in plan.variant_folders),
+        logs=",".join(f"{folder}/logs" for folder in plan.variant_folders),
         # The logs of these rules are not complete yet.
         ignored_rules=",".join(["account", *ACCOUNT_PLOTS, "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),

@@ -28,7 +28,7 @@ SETTINGS = {
     "datasets": ["iris"],
     "methods": ["D"],
     "seeds": {"count": 2, "batch": 2},
-    "grids": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
+    "method_settings": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
 }
 CELLS = [f"runs/iris/D/k{k}_hops1/seeds0-1.csv" for k in SETTINGS["k"]]
 PROVENANCE = {

@@ -130,8 +130,10 @@ def test_a_method_runs_with_the_settings_of_the_finished_run(folder):
     requested = rank.configuration(json.loads(json.dumps(SETTINGS)), {"path": "mine.py"}, None)  # as read from the manifest
     config = check_configuration(requested, SCHEMA)
     changed = {key for key in FIELD_CONFIG if config[key] != FIELD_CONFIG[key]}
-    assert changed == {"results", "methods", "grids"}
-    assert list(config["grids"]) == ["mine"] and config["grids"]["mine"]["parameters"] == {"share": [0.1, 0.2]}
+    assert changed == {"results", "methods", "method_settings"}
+    assert list(config["method_settings"]) == ["mine"] and config["method_settings"]["mine"]["parameters"] == {
+        "share": [0.1, 0.2]
+    }
 
 
 def test_a_name_selects_a_dataset_with_every_choice_of_groups_and_an_id_selects_one_choice(folder):
@@ -203,10 +205,10 @@ def test_a_command_is_ranked_like_a_file_and_its_files_are_watched(folder):
         ["--command", COMMAND, "--name", "awkward", "--parameters", '{"style": ["plain", "fancy"]}', "--conda", "tools"]
     )
     config = check_configuration(rank.configuration(SETTINGS, rank._entry(options), None), SCHEMA)
-    ((name, grid),) = config["grids"].items()
-    assert name == "awkward" and grid["names"] == ["awkward"] and grid["role"] == "rival"
-    assert grid["command"] == COMMAND and grid["files"] == ["mine.sh"] and grid["conda"] == "tools"
-    assert grid["parameters"] == {"style": ["plain", "fancy"]}
+    ((name, entry),) = config["method_settings"].items()
+    assert name == "awkward" and entry["names"] == ["awkward"] and entry["role"] == "rival"
+    assert entry["command"] == COMMAND and entry["files"] == ["mine.sh"] and entry["conda"] == "tools"
+    assert entry["parameters"] == {"style": ["plain", "fancy"]}
 
 
 @pytest.mark.parametrize(

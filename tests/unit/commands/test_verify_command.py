@@ -21,7 +21,7 @@ GRID = {
     "k": [2],
     "methods": ["D"],
     "seeds": {"count": 4, "batch": 2},
-    "grids": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
+    "method_settings": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
 }
 CELL, SECOND_CELL = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
 APPROXIMATE = "statistics/wilcoxon.csv"  # promised within a tolerance

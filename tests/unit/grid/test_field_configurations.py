@@ -16,7 +16,7 @@ BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
 @pytest.mark.parametrize(("path", "max_configurations"), [(FIELD, 4), (DEMO, 2)])
 def test_a_method_has_few_configurations_and_a_single_one_only_without_a_ladder(path, max_configurations):
     config = read_configuration(path)
-    n_configurations = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["grids"].items()}
+    n_configurations = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["method_settings"].items()}
     assert max(n_configurations.values()) == max_configurations
     for name, number in n_configurations.items():
         assert (number == 1) == (not methods.get(name).ladder()), name
@@ -28,7 +28,7 @@ def test_the_demo_of_the_field_has_the_methods_of_the_field():
 
 
 def test_every_run_has_a_single_start():
-    grids = read_configuration(FIELD)["grids"]
+    grids = read_configuration(FIELD)["method_settings"]
     starts = {name: grid["starts"] * grid["parameters"].get("n_init", [1])[0] for name, grid in grids.items()}
     assert set(starts.values()) == {1}
     assert all("n_init" in grids[name]["parameters"] for name in grids if methods.get(name).makes_its_own_starts())

@@ -92,7 +92,7 @@ def test_only_a_variant_that_changes_the_scaling_prepares_its_own_tables():
 
 @pytest.mark.parametrize("name", ["as_published", "demo", "extended", "smoke"])
 def test_the_other_configurations_run_only_the_papers_methods_and_the_controls(name):
-    grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["grids"]
+    grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["method_settings"]
     methods_run = {method for grid in grids.values() for method in selection.paper_names(pd.Series(grid["names"]))}
     assert methods_run == set(selection.WITH_MATCHERS)
 
@@ -225,7 +225,7 @@ def test_whole_numbers_are_integers_however_yaml_writes_them():
 def test_a_tau_of_one_kth_is_accepted_for_every_k():
     for k in range(2, 200):
         entry = {"name": "FRAC", "parameters": {"tau": [1 / k, "balanced"]}}
-        assert check(k=[k], methods=[entry])["grids"]["FRAC"]["parameters"] == {"tau": [1 / k, "balanced"]}
+        assert check(k=[k], methods=[entry])["method_settings"]["FRAC"]["parameters"] == {"tau": [1 / k, "balanced"]}
 
 
 NUMERIC_KEYS = "base_seed sample_size k.0 hops.0 omega.0 seeds.count seeds.batch".split()
@@ -441,7 +441,7 @@ def write_configuration(tmp_path, spelling):
 
 @pytest.mark.parametrize("spelling", VALUES_BY_SPELLING)
 def test_a_spelling_is_the_same_value_in_configurations_and_commands(tmp_path, spelling):
-    (value,) = read_configuration(write_configuration(tmp_path, spelling))["grids"]["mine"]["parameters"]["x"]
+    (value,) = read_configuration(write_configuration(tmp_path, spelling))["method_settings"]["mine"]["parameters"]["x"]
     (parsed,) = parse_parameters(f"x={spelling}").values()
     assert (value, type(value)) == (parsed, type(parsed)) == (VALUES_BY_SPELLING[spelling], type(VALUES_BY_SPELLING[spelling]))
     check_config_options([f"x={spelling}", f"y.z={spelling}"])
@@ -495,7 +495,7 @@ def test_inputs_among_the_results_are_refused(tmp_path, monkeypatch):
 def test_numbers_in_a_json_configuration_are_read_as_json(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text('{"methods": [{"name": "fairkm", "parameters": {"penalty": [1e-05, 1E2]}}]}')
-    assert read_configuration(path)["grids"]["fairkm"]["parameters"] == {"penalty": [1e-5, 100]}
+    assert read_configuration(path)["method_settings"]["fairkm"]["parameters"] == {"penalty": [1e-5, 100]}
 
 
 def test_a_parameter_given_twice_is_refused_and_spaces_are_ignored():

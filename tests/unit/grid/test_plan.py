@@ -47,7 +47,7 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
     for cell in cells(plan.config):
         for folder in plan.variant_folders:
             wildcards = cell_wildcards(f"{folder}/{cell.path}", plan)
-            assert wildcards.place == folder and plan.cell(wildcards) == cell
+            assert wildcards.cells_of == folder and plan.cell(wildcards) == cell
             assert json.loads(plan.parameters(wildcards)) == cell.parameters
 
 
@@ -109,31 +109,31 @@ def test_exactly_one_pattern_matches_each_input_of_a_cell_and_of_the_recovery():
 
 def test_a_variant_folder_collects_its_own_cells_and_all_others_from_the_main_grid():
     for folder, name in EXTENDED.variant_folders.items():
-        assert EXTENDED.run_files(SimpleNamespace(place=folder)) == variants.cell_paths(EXTENDED.config, name)
+        assert EXTENDED.run_files(SimpleNamespace(cells_of=folder)) == variants.cell_paths(EXTENDED.config, name)
 
 
 def test_a_variant_folder_has_the_deviation_of_its_variant():
-    relative, scaled = (EXTENDED.deviation(SimpleNamespace(place=folder)) for folder in (RELATIVE_FOLDER, SCALED_FOLDER))
+    relative, scaled = (EXTENDED.deviation(SimpleNamespace(cells_of=folder)) for folder in (RELATIVE_FOLDER, SCALED_FOLDER))
     assert relative == "relative" and scaled != "relative"
 
 
 def test_a_variant_changes_only_the_parameters_of_the_affected_methods():
     folder = "results/variants/greedy_last"
-    (varied,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place=folder, method="G-B"))).values()
-    (default,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place="results", method="G-B"))).values()
+    (varied,) = json.loads(EXTENDED.shared_settings(SimpleNamespace(cells_of=folder, method="G-B"))).values()
+    (default,) = json.loads(EXTENDED.shared_settings(SimpleNamespace(cells_of="results", method="G-B"))).values()
     assert varied != default
-    assert EXTENDED.method_settings(SimpleNamespace(place=folder, method="FRAC")) == "{}"
+    assert EXTENDED.shared_settings(SimpleNamespace(cells_of=folder, method="FRAC")) == "{}"
 
 
 def test_a_table_has_the_scaling_of_its_folder():
     scaling = EXTENDED.table_setting("scaling")
-    assert scaling(SimpleNamespace(base=SCALED_FOLDER, dataset="pima")) == "standard"
-    assert scaling(SimpleNamespace(base="results", dataset="pima")) == "none"
+    assert scaling(SimpleNamespace(tables_of=SCALED_FOLDER, dataset="pima")) == "standard"
+    assert scaling(SimpleNamespace(tables_of="results", dataset="pima")) == "none"
 
 
 def test_a_dataset_that_is_not_configured_is_refused():
     with pytest.raises(ClusterletsError, match="wine is not configured. Add it to 'datasets'"):
-        EXTENDED.table_settings(SimpleNamespace(base="results", dataset="wine"))
+        EXTENDED.table_settings(SimpleNamespace(tables_of="results", dataset="wine"))
 
 
 def test_a_users_table_is_identified_by_its_content(tmp_path):
@@ -142,7 +142,7 @@ def test_a_users_table_is_identified_by_its_content(tmp_path):
     settings_path = tmp_path / "settings.yaml"
     settings_path.write_text(f"datasets: [iris, {{name: people, path: {table}, sensitive: city}}]\n")
     plan = Plan(read_configuration(settings_path))
-    people = SimpleNamespace(base="results", dataset="people.city")
+    people = SimpleNamespace(tables_of="results", dataset="people.city")
     assert plan.user_tables == ["people.city"] and re.fullmatch(plan.user_tables_constraint(), "people.city")
     assert re.fullmatch("[0-9a-f]{64}", plan.user_table_hash(people))
     assert json.loads(plan.user_table_settings(people))["sensitive"] == ["city"]

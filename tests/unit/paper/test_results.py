@@ -10,9 +10,11 @@ from clusterlets.analysis import statistics
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.paper.results import Results
 
-RIVAL_GRID = read_configuration(Path(__file__).resolve().parents[3] / "workflow/configs/field.yaml")["grids"]["fair-limit"]
+RIVAL_GRID = read_configuration(Path(__file__).resolve().parents[3] / "workflow/configs/field.yaml")["method_settings"][
+    "fair-limit"
+]
 SETTINGS = read_configuration()
-SETTINGS = SETTINGS | {"grids": SETTINGS["grids"] | {"fair-limit": RIVAL_GRID}}
+SETTINGS = SETTINGS | {"method_settings": SETTINGS["method_settings"] | {"fair-limit": RIVAL_GRID}}
 MAY_CHANGE = {"methods.csv", "at_given_fairness.csv", "at_given_fairness.md"}
 
 
@@ -45,8 +47,8 @@ def test_a_method_that_the_paper_lacks_changes_no_table_statistic_or_verdict(run
 
 
 def test_a_users_own_method_is_ranked(runs):
-    grid = SETTINGS["grids"]["random"] | {"path": "mine.py", "names": ["mine"]}
-    settings = SETTINGS | {"grids": SETTINGS["grids"] | {"mine": grid}}
+    grid = SETTINGS["method_settings"]["random"] | {"path": "mine.py", "names": ["mine"]}
+    settings = SETTINGS | {"method_settings": SETTINGS["method_settings"] | {"mine": grid}}
     before, after = (ranked_methods(Results.from_runs(frame, settings)) for frame in (runs, with_method(runs, "mine")))
     assert after - before == {"mine"}
 

@@ -21,7 +21,7 @@ CONFIG = {
     "tables": {"iris": {"name": "iris"}, "people.city": {"name": "people"}},
     "k": [2, 5],
     "methods": ["C", "D", "FRAC"],
-    "grids": {
+    "method_settings": {
         "C": {"is_matcher": True, "needs_partitions": True, "parameters": {"omega": [0.5]}},
         "D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}},
         "FRAC": {"is_matcher": False, "needs_partitions": False, "parameters": {}},
@@ -112,7 +112,10 @@ def test_a_log_counts_only_if_a_method_of_the_grid_needs_the_output_of_its_job(t
     assert (len(account.jobs), account.left_out["not of this grid"]) == ((1, 0) if methods_that_need_it else (0, 1))
     other_methods = [method for method in CONFIG["methods"] if method not in methods_that_need_it]
     if other_methods:
-        without_them = {"methods": other_methods, "grids": {method: CONFIG["grids"][method] for method in other_methods}}
+        without_them = {
+            "methods": other_methods,
+            "method_settings": {method: CONFIG["method_settings"][method] for method in other_methods},
+        }
         assert accounts.read([tmp_path], CONFIG | without_them).jobs == []
 
 

@@ -20,7 +20,7 @@ from clusterlets.report import fronts_page, standings
 def points_file(tmp_path_factory):
     """Points of all methods. On seed 3, FRAC has 9 clusters for k = 10 and a timeout for k = 2. One limit is infeasible."""
     runs = synthetic_runs(("pima", "adult.sex"), seeds=4, ks=(2, 10))
-    points = leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["grids"]), {})
+    points = leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["method_settings"]), {})
     frac_rows = (points["method"] == "FRAC (fair)") & (points["seed"] == 3)
     points.loc[frac_rows & (points["k"] == 10), "n_clusters"] = 9
     results = ["price", "deviation_max", "n_clusters", "smallest"]

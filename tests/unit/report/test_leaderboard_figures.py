@@ -22,7 +22,7 @@ from clusterlets.report.figures import (
 )
 
 DATASETS = ("pima", "credit")
-GRIDS = read_configuration()["grids"]
+GRIDS = read_configuration()["method_settings"]
 OTHER_METHODS = [f"method-{number}" for number in range(30)]
 
 
@@ -153,7 +153,7 @@ def test_seconds_are_medians_over_fits_under_the_method_names_of_the_results():
         + [("iris", "G-D", 5, "hops=2", 0, "ok", 0.5, 50.0), ("wine", "FRAC", 5, None, 0, "timeout", 60.0, 0.0)],
         columns=["dataset", "method", "k", "parameters", "seed", "status", "seconds", "memory_mb"],
     )
-    costs = by_configuration(fits, read_configuration()["grids"])
+    costs = by_configuration(fits, read_configuration()["method_settings"])
     medians = costs.set_index(["dataset", "method", "parameters"])[["fits", "seconds", "memory_mb"]].to_dict("index")
     assert medians == {
         **{("iris", f"FRAC ({kind})", ""): {"fits": 3, "seconds": 2, "memory_mb": 62} for kind in ("fair", "nearest")},

@@ -269,7 +269,7 @@ def test_differences_from_the_papers_grid_and_settings_are_listed(gaps_in):
     runs["omega"] = runs["omega"].replace(0.75, 0.9)
     runs.loc[runs["dataset"] == "magic", "cohesion_error"] = np.linspace(0, 0.000123, (runs["dataset"] == "magic").sum())
     settings = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
-    settings["grids"]["FRAC"]["parameters"] = {"tau": [0.1]}
+    settings["method_settings"]["FRAC"]["parameters"] = {"tau": [0.1]}
     settings["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
     suffix = "These runs are included in tables, claims and tests like all others."
     lines = gaps_in(runs, settings)

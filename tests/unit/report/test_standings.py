@@ -23,7 +23,7 @@ def standings_in(folder):
 
 
 def standings_of(runs):
-    board = leaderboard.leaderboard(leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["grids"]), {}))
+    board = leaderboard.leaderboard(leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["method_settings"]), {}))
     return Standings(board, leaderboard.overall(board), leaderboard.pairs(board))
 
 

@@ -128,7 +128,7 @@ def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_o
     ]
     costs = {("a", 2): 100.0, ("a", 8): 25.0, ("b", 2): 10.0, ("b", 8): 0.0}
     for (dataset, k), cost in costs.items():
-        save_json(PLAIN_COST.format(base="results", dataset=dataset, k=k), {"cost": cost})
+        save_json(PLAIN_COST.format(tables_of="results", dataset=dataset, k=k), {"cost": cost})
     config = json.dumps({"results": "results", "datasets": ["a", "b"], "k": [2, 8]})
     for cases in (rows_and_prices, rows_and_prices[2:]):
         write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row, _ in cases])
