@@ -29,7 +29,6 @@ localrules:
     list_data,
     collect_runs,
     analyse,
-    recover_clusters,
     account,
     write_report,
     write_leaderboard,

@@ -9,8 +9,8 @@ import pandas as pd
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance.manifest import APPROXIMATE, group_of, hashes
 
-#: How far two numbers may differ in results of SciPy, and in the projection, which comes from LAPACK and has five digits.
-TOLERANCE, TOLERANCE_OF_PROJECTION = 1e-9, 1e-4
+#: How far two numbers may differ in results of SciPy.
+TOLERANCE = 1e-9
 PRESENT, ABSENT = "present", "absent"
 WHOLE = "all"  # as the row if a whole column is missing, as the column if a whole row is missing, and as both for a whole file
 
@@ -40,10 +40,8 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def tolerance_of(file: str) -> float:
-    """How far numbers in a file may differ: 0 (the same bytes), except in results of SciPy and LAPACK."""
-    if group_of(file) != APPROXIMATE:
-        return 0.0
-    return TOLERANCE_OF_PROJECTION if "projection" in file else TOLERANCE
+    """How far numbers in a file may differ: 0 (the same bytes), except in results of SciPy."""
+    return TOLERANCE if group_of(file) == APPROXIMATE else 0.0
 
 
 def compare_tables(file: str, reference: pd.DataFrame, run: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:

@@ -9,7 +9,6 @@ PURPOSES = {
     "cluster": "cluster your own table fairly",
     "tune": "find out what each limit costs on your own table, for each number of clusters",
     "assign": "assign new rows to the clusters of a saved clustering",
-    "export": "write the clusters of any run of the grid, row by row",
     "check": "try a method of your own on made tables",
     "rank": "place a method of your own in the leaderboard",
     "datasets": "list a configuration's datasets",

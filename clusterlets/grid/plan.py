@@ -142,14 +142,6 @@ class Plan:
         """The settings that the results in a folder of cells depend on, as JSON."""
         return results_settings(self.settings[wildcards.cells_of])
 
-    def recovery_inputs(self) -> list[str]:
-        """All files that are needed to recover the clusters of any run."""
-        files = {paths.prepared_path("npz", self.results, dataset) for dataset in self.config["datasets"]}
-        for cell in self._cells.values():
-            kinds = ["pieces", "labels", *self._partitions(cell.method)]
-            files.update(self._batch_path(kind, cell, self.results) for kind in kinds)
-        return sorted(files)
-
     def _partitions(self, method: str) -> list[str]:
         return ["partitions"] if self.methods[method].needs_partitions() else []
 
@@ -230,13 +222,6 @@ class Plan:
         names = dict.fromkeys([*methods.names(), *self.methods])
         codes = {name: self._code_of_method(step, name) for name in names}
         return fingerprints.parameters_by(lambda wildcards: wildcards.method, fingerprints.step_code(step, "methods"), codes)
-
-    def recovery_code(self) -> dict[str, Any]:
-        """The code of the step that recovers clusters, with all matchers, because the step runs them again."""
-        code = fingerprints.step_code("steps.recovery", libraries=("numpy", "pandas", "scikit-learn"))
-        for name in self.matchers:
-            code |= self._code_of_method("steps.recovery", name)
-        return fingerprints.parameters(code)
 
     def _code_of_method(self, step: str, name: str) -> dict[str, str]:
         """The code of a step that runs this method. No import leads to the method's module."""

@@ -24,7 +24,6 @@ _OWN_HASH = "sha256"
 GROUPS = NUMBERS, APPROXIMATE, FIGURES, SOURCES = ("numbers", "approximate", "figures", "sources")
 _APPROXIMATE_FILES = {
     *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon")),
-    "clusterings/projection",
 }
 
 LOCATIONS = ("results", "mirror")  # settings that only say where files are

@@ -19,7 +19,6 @@ STEPS = {
     "score-method": "scoring:score_method",
     "collect-runs": "collecting:collect_runs",
     "analyse": "analysis:analyse",
-    "recover-clusters": "recovery:recover_clusters",
     "plot": "figures:plot",
     "account": "accounts:account",
     "write-report": "report:write_report",

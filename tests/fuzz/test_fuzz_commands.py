@@ -241,29 +241,6 @@ def test_verify_names_a_damaged_file(fuzz, results):
     fuzz(verify_names_a_damaged_file, damage(results), n_examples=40)
 
 
-SELECTIONS = [
-    ("--method", "D", "--parameters", "hops=2"),
-    ("--method", "C", "--parameters", "omega=0.25"),
-    *(("--method", name) for name in ("frac-fair", "frac-nearest", "k-means", "random")),
-]
-
-
-def export_gives_the_same_clusters_or_none(example):
-    (name, content), selection = example
-    export = ("export", "--config", "settings.json", "--dataset", "iris", "-k", "3", "--seed", "1", *selection)
-    intact = command(*export)
-    assert intact.status == 0 and intact.out
-    with restored_folder():
-        replace_file(name, content)
-        result = command(*export, may_remove=name)
-        if result.status == 0:
-            assert result.out == intact.out, "different clusters than those that the grid scored"
-
-
-def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results):
-    fuzz(export_gives_the_same_clusters_or_none, st.tuples(damage(results), st.sampled_from(SELECTIONS)), n_examples=20)
-
-
 # ---- archive ---------------------------------------------------------------------------------------------------------
 
 

@@ -7,13 +7,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from clusterlets.analysis import clusterings, selection
-from clusterlets.grid.artifacts import Prepared
-from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.runs_table import COLUMNS, parameter_columns
 from clusterlets.paper import claims, comparison, reported, tables
 from clusterlets.paper.claims.numbers import Numbers
-from clusterlets.steps.recovery import join
 
 PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
 _OVERLAPPING_MATCHERS = ("D", "B")
@@ -116,31 +112,6 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
     }
     row |= metrics | _parameters(row) | other_metrics
     return row | dict.fromkeys([*metrics, *other_metrics]) if has_no_result else row
-
-
-def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
-    """The tables that recover-clusters writes, by file name. The clusters are invented, and have two groups."""
-    rows = selection.best_runs(runs).to_dict("records")
-    composition_rows = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
-    comparable = clusterings.comparable_runs(runs)
-    projected_rows = comparable[comparable["dataset"] == next(iter(comparable["dataset"]), None)].to_dict("records")
-    table = Prepared(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, ["no", "yes"])
-    projection_rows = [clusterings.projection(row, _clusters(row), table) for row in projected_rows]
-    return {
-        "composition": join(composition_rows, clusterings.COMPOSITION),
-        "projection": join(projection_rows, clusterings.PROJECTION),
-    }
-
-
-def _clusters(row) -> Clusters:
-    """As many clusters of sixty rows as the run has. For matcher D, the last cluster overlaps with the first."""
-    n_clusters = int(row["n_clusters"])
-    membership = np.eye(n_clusters, dtype=bool)
-    membership[-1, 0] |= row["matcher"] == "D"
-    labels = np.arange(60) % n_clusters
-    counts = np.zeros((n_clusters, 2), dtype=int)
-    np.add.at(counts, (labels, np.arange(60) % 2), 1)
-    return Clusters(membership, counts, labels)
 
 
 _USUAL_RUN = {

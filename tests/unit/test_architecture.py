@@ -94,7 +94,7 @@ def test_the_allowed_imports_have_no_cycle():
 @pytest.mark.parametrize(
     ("module", "source", "imported_name"),
     [
-        ("grid.recovery", "from clusterlets.steps.fitting import fit_method", "clusterlets.steps.fitting.fit_method"),
+        ("grid.scoring", "from clusterlets.steps.fitting import fit_method", "clusterlets.steps.fitting.fit_method"),
         ("grid.cells", "def f():\n    from clusterlets.analysis import selection", "clusterlets.analysis.selection"),
         ("datasets.table", "from clusterlets.algorithms import checks, kernels", "clusterlets.algorithms.kernels"),
         ("steps.tables", "from snakemake import utils", "snakemake.utils"),

@@ -118,7 +118,6 @@ DAMAGED_BEFORE_RUNS = [
         "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
     },
     {"labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"]},
-    {"labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"]},
     {"runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"]},
     {"runs.csv": ["claims.csv", "claims.md"]},
 ]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from test_reruns import jobs_in
 
+from clusterlets.grid.artifacts import SeedBatch
 from clusterlets.grid.cells import random_stream
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,8 +167,6 @@ def test_a_users_own_matcher_joins_the_clusterlets_that_the_others_join(grids):
     ]
     clusterlets = {(row["k"], row["seed"]): row["n_clusterlets"] for row in grids.rows if row["matcher"] == "D"}
     assert all(row["n_clusterlets"] == clusterlets[row["k"], row["seed"]] for row in rows)
-    arguments = ("--dataset", "iris", "--method", "abreast", "-k", "3", "--parameters", "turn=1", "--seed", "1")
-    assert len(grids.command("export", "--config", "settings.yaml", *arguments).split()) == 151  # a header and 150 rows
 
 
 def test_runs_of_a_faulty_method_have_a_status_and_a_note_and_the_other_methods_have_results(grids):
@@ -188,12 +187,11 @@ def test_the_report_names_every_method_and_counts_runs_without_a_result(grids):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_export_writes_the_clusters_of_the_method(grids, seed):
-    arguments = ("--dataset", "iris", "--method", "shuffled", "-k", "3", "--parameters", "share=0.2", "--seed", str(seed))
-    header, *lines = grids.command("export", "--config", "settings.yaml", *arguments).split()
+def test_the_labels_of_each_run_are_kept(grids, seed):
+    batch = SeedBatch.load(str(grids.results / "labels/iris/shuffled/k3_share0.2/seeds0-1.npz"))
     stream = random_stream(0, "iris", 3, seed, STREAM)
     expected = np.unique(stream.integers(3, size=150), return_inverse=True)[1]
-    assert header == "row,cluster" and lines == [f"{row},{cluster}" for row, cluster in enumerate(expected)]
+    assert (batch.values[f"shuffled/{seed}"]["labels"] == expected).all()
 
 
 def test_nothing_is_left_to_do_until_the_code_of_the_method_changes(grids):

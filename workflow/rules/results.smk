@@ -1,4 +1,4 @@
-# collect_runs -> analyse, recover_clusters -> plot_* of results -> account -> plot_* of accounts -> write_report,
+# collect_runs -> analyse -> plot_* of results -> account -> plot_* of accounts -> write_report,
 # write_leaderboard -> write_manifest.
 
 # The names in clusterlets.analysis.statistics.TABLES. Importing that module here would load SciPy.
@@ -26,7 +26,6 @@ RESULTS_EXCEPT_PAGES = [
     *expand(
         f"{OUT}/{{name}}.{{suffix}}", name=["claims", "sensitivity", "as_published", "at_given_fairness"], suffix=["csv", "md"]
     ),
-    *expand(f"{OUT}/clusterings/{{name}}.csv", name=["composition", "projection"]),
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=NAMES_OF_TABLES, suffix=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
@@ -96,27 +95,6 @@ rule analyse:
         "Make tables and tests, and compare the paper's numbers and claims with ours"
     shell:
         shell_line("analyse")
-
-
-rule recover_clusters:
-    input:
-        plan.recovery_inputs(),
-        runs=f"{OUT}/runs.csv",
-    output:
-        composition=reported(f"{OUT}/clusterings/composition.csv", "Figures"),
-        projection=reported(f"{OUT}/clusterings/projection.csv", "Figures"),
-    log:
-        f"{OUT}/logs/recover_clusters.log",
-    conda:
-        ANALYSIS
-    params:
-        **plan.recovery_code(),
-        config=grid_settings,
-        results=subpath(input.runs, parent=True),
-    message:
-        "Describe the best clusterings, cluster by cluster"
-    shell:
-        shell_line("recover-clusters")
 
 
 for module, declarations in figures.by_module().items():

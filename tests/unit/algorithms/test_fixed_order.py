@@ -35,7 +35,6 @@ ALLOWED = {
     ("clusterlets.metrics.table", "", ".std"): _NUMPY_METHOD,
     ("clusterlets.datasets.table", "moments", ".std"): _NUMPY_METHOD,
     ("clusterlets.datasets.suspects", "unlike_scales", ".std"): "for a warning, and in no column of the results",
-    ("clusterlets.grid.recovery", "composition", "@"): "integers",
     ("clusterlets.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
     ("clusterlets.paper.averages", "forecasts", ".var"): _NUMPY_METHOD,
     ("clusterlets.paper.prediction", "student_cdf", "np.arctan"): _ROUNDED,
@@ -45,7 +44,6 @@ ALLOWED = {
     ("clusterlets.analysis.statistics", "", "import scikit_posthocs"): _STATISTICAL_TEST,
     ("clusterlets.analysis.paired", "", "import scipy"): _STATISTICAL_TEST,
     ("clusterlets.analysis.paired", "", "import statsmodels"): _STATISTICAL_TEST,
-    ("clusterlets.analysis.clusterings", "", "import sklearn"): "the projection, promised within a tolerance",
 }
 
 

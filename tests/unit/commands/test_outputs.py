@@ -21,12 +21,6 @@ class Dealt(Method):
     def fit(self, X, groups, n_clusters, random_state):
         return np.arange(len(X)) % n_clusters
 """
-CONFIGURATION = """
-results: results/mine
-datasets: [{name: people, path: people.csv, sensitive: sex}]
-methods: [{path: mine.py, files: [weights.csv]}]
-k: [2]
-"""
 CLUSTER_COMMAND = ("cluster", "people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", "2")
 
 
@@ -75,19 +69,6 @@ def test_assign_never_writes_over_an_input_and_never_two_outputs_to_one_file(opt
     assert status == 1 and message in error
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "model.json", "people.csv"]
     assert Path("model.json").read_text() == "{}"
-
-
-@pytest.mark.parametrize("input_file", ["mine.yaml", "mine.py", "weights.csv", "people.csv", "results/mine/runs.csv"])
-def test_export_never_writes_over_an_input_of_the_run(input_file, run):
-    Path("results/mine").mkdir(parents=True)
-    for file in ("results/mine/runs.csv", "weights.csv"):
-        Path(file).write_text("x\n")
-    Path("mine.yaml").write_text(CONFIGURATION)
-    content = Path(input_file).read_bytes()
-    options = "--config mine.yaml --dataset people.sex --method dealt -k 2 -o".split()
-    status, _, error = run("export", *options, link("hard", input_file, "a"))
-    assert status == 1 and re.search("a is .*, which would be lost", error)
-    assert Path(input_file).read_bytes() == content
 
 
 def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow(run):

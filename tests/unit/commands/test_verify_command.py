@@ -26,7 +26,7 @@ GRID = {
 CELL, SECOND_CELL = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
 APPROXIMATE = "statistics/wilcoxon.csv"  # promised within a tolerance
 FILES = "runs.csv figures/f.png figures/f.pdf datasets.csv report.html summary.txt".split()
-FILES += [APPROXIMATE, "statistics/statistics.md", "statistics/mean_ranks.csv", "clusterings/projection.csv"]
+FILES += [APPROXIMATE, "statistics/statistics.md", "statistics/mean_ranks.csv"]
 PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
 
 
@@ -67,14 +67,14 @@ def verify(capsys, *arguments):
 
 def test_an_untouched_folder_passes(results, capsys):
     status, output = verify(capsys)
-    assert status == 0 and "all 12 files" in output
+    assert status == 0 and "all 11 files" in output
 
 
 def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
     content = manifest.read(results / "manifest.json")
     assert {group: list(files) for group, files in content["files"].items()} == {
         "numbers": ["runs.csv", "runs/iris/D/", "statistics/mean_ranks.csv"],
-        "approximate": ["clusterings/projection.csv", "statistics/statistics.md", "statistics/wilcoxon.csv"],
+        "approximate": ["statistics/statistics.md", "statistics/wilcoxon.csv"],
         "figures": ["figures/f.pdf", "figures/f.png"],
         "sources": ["datasets.csv", "report.html", "summary.txt"],
     }
@@ -219,7 +219,7 @@ def test_an_extra_file_is_named_but_is_not_an_error(results, capsys, file):
     (results / file).parent.mkdir(exist_ok=True)
     (results / file).write_text("")
     status, output = verify(capsys)
-    assert status == 0 and "all 12 files" in output and "snakemake" not in output
+    assert status == 0 and "all 11 files" in output and "snakemake" not in output
     assert "\n1 file belongs to another configuration or was put there by hand. It does not affect the check.\n" in output
     assert output.endswith(f"\n  results/{file}\n")
 

@@ -96,11 +96,11 @@ def test_a_cell_is_scored_from_files_of_its_own_folder_or_of_the_main_grid(path,
     assert EXTENDED.score_inputs(cell_wildcards(path, EXTENDED)) == inputs
 
 
-def test_exactly_one_pattern_matches_each_input_of_a_cell_and_of_the_recovery():
+def test_exactly_one_pattern_matches_each_input_of_a_cell():
     patterns = [paths.GEOMETRY, paths.prepared_path("npz"), paths.prepared_path("json")]
     patterns += [path_of(kind) for path_of in (paths.batch_path, paths.fit_path) for kind in ("pieces", "labels")]
     patterns += [paths.batch_path(kind) for kind in ("distances", "partitions")]
-    files = set(EXTENDED.recovery_inputs())
+    files = set()
     for cell in cells(EXTENDED.config):
         files |= set(EXTENDED.score_inputs(cell_wildcards(f"{SCALED_FOLDER}/{cell.path}", EXTENDED)).values())
     for file in files:

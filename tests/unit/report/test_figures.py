@@ -14,10 +14,10 @@ import pytest
 from matplotlib.backends.backend_pdf import PdfFile
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
-from synthetic_runs import compared_runs, synthetic_clusterings, synthetic_runs
+from synthetic_runs import compared_runs, synthetic_runs
 
 from clusterlets import datasets
-from clusterlets.analysis import clusterings, selection, statistics
+from clusterlets.analysis import selection, statistics
 from clusterlets.analysis.leaderboard import is_on_front
 from clusterlets.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.paper import reported, tables
@@ -27,12 +27,10 @@ from clusterlets.report.drawing.saving import as_bytes
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
 from clusterlets.report.figures import (
     cohesion_vs_deviation,
-    composition,
     critical_difference,
     heatmaps,
     is_empty,
     omega_effect,
-    projection,
     reported_vs_reproduced,
     verdict,
 )
@@ -177,56 +175,6 @@ def test_the_runs_shown_in_detail_are_those_of_table_4_and_the_controls(runs, na
     assert actual == expected and len(actual) == n_methods * len(DATASETS)
 
 
-def test_the_matchers_are_compared_at_the_same_settings(runs):
-    comparable = clusterings.comparable_runs(runs[runs["dataset"] == "pima"])
-    assert sorted(comparable["matcher"]) == ["B", "C", "D", "G-B", "G-D"]
-    assert set(comparable["k"]) == {2} and set(comparable["seed"]) == {0}  # the preferred k is 5, and 2 is nearer to it than 10
-    assert set(comparable["hops"].dropna()) == {2} and set(comparable["omega"].dropna()) == {0.5}
-
-
-def test_bars_are_the_shares_in_clusters_and_lines_the_shares_in_datasets(runs):
-    table = synthetic_clusterings(runs)["composition"]
-    axes = axes_titled(composition.draw(runs, table), "pima")
-    pima = table[table["dataset"] == "pima"]
-    assert set(pima["method"]) == set(selection.METHODS)
-    assert Counter(round(bar.get_height(), 9) for bar in axes.patches) == Counter(round(share, 9) for share in pima["share"])
-    # Every other container has the upper of the two groups.
-    tops = {round(bar.get_y() + bar.get_height(), 9) for container in axes.containers[1::2] for bar in container}
-    assert tops == {1.0}
-    assert [line.get_ydata()[0] for line in axes.lines] == pytest.approx([0.5])
-    labels = [label.get_text() for label in axes.get_xticklabels()]
-    n_clusters = pima[pima["method"] == "FRAC (nearest)"]["cluster"].nunique()
-    assert labels[1].startswith(f"FRAC (nearest)\n{n_clusters} clusters of\n")
-    assert [text.split("\n")[0].split(",")[0] for text in labels] == list(selection.METHODS)
-
-
-def test_too_many_groups_are_replaced_by_their_number_and_a_panel_without_a_run_says_so(runs):
-    table = synthetic_clusterings(runs)["composition"]
-    figure = composition.draw(runs, table[table["dataset"] != "pima"])
-    assert "no run with 3 clusters" in axes_titled(figure, "pima").texts[0].get_text() and axes_titled(figure, "credit").patches
-    ten_groups = pd.concat(
-        [table[table["group"] == "no"].assign(group=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
-    )
-    axes = axes_titled(composition.draw(runs, ten_groups), "pima")
-    assert "10 groups" in [text.get_text().strip() for text in axes.texts]
-    assert len({bar.get_facecolor() for bar in axes.patches}) == 10 and len(axes.lines) == 9
-
-
-def test_a_row_in_two_clusters_has_a_second_mark_inside_its_mark(runs):
-    table = synthetic_clusterings(runs)["projection"]
-    figure = projection.draw(runs, table)
-    for matcher, name in selection.PAPER_NAMES.items():
-        matcher_table = table[table["matcher"] == matcher]
-        (axes,) = (axes for axes in figure.axes if axes.get_title().startswith(f"{name}: "))
-        positions = np.vstack([marks.get_offsets() for marks in axes.collections])
-        assert len(positions) == len(matcher_table)
-        sizes = {float(marks.get_sizes()[0]) for marks in axes.collections if len(marks.get_offsets())}
-        assert len(sizes) == matcher_table.groupby("row").size().max() == (2 if matcher == "D" else 1)
-    assert len(table) > 5 * 60  # five matchers, each with 60 rows, of which some are in two clusters
-    without_c = projection.draw(runs, table[table["matcher"] != "C"])
-    assert not axes_titled(without_c, "C: no valid partition").collections
-
-
 # ---- names that users choose ------------------------------------------------------------------------------------------
 
 # Valid and broken formulas, special characters of Snakemake, LaTeX, HTML and matplotlib, and a name of 20,000 characters.
@@ -234,34 +182,17 @@ ODD_NAMES = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", 
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # the font lacks the characters of Tokyo's name
-@pytest.mark.parametrize("pair", list(zip(ODD_NAMES[::2], ODD_NAMES[1::2], strict=True)), ids=lambda pair: pair[0][:10])
-def test_names_are_drawn_literally_and_cut_if_too_long(pair, runs):
-    renamed = runs.replace({"dataset": {"pima": pair[0]}})
-    clustering_tables = {
-        name: frame.replace({"group": dict(zip(["no", "yes"], pair, strict=True))})
-        for name, frame in synthetic_clusterings(renamed).items()
-    }
-    figures_with_names = (
-        (cohesion_vs_deviation.draw(renamed), pair[:1]),  # shows only names of datasets
-        (composition.draw(renamed, clustering_tables["composition"]), pair),
-        (projection.draw(renamed, clustering_tables["projection"]), pair),
-    )
-    for figure, names_in_figure in figures_with_names:
-        png = as_bytes(figure, ".png", dpi=100, bbox_inches="tight")
-        plt.close(figure)
-        assert not any(text.get_parse_math() for text in figure.findobj(Text))
-        for name in names_in_figure:
-            text = text_in(figure)
-            assert name in text or (len(name) > 12 and name[:11] in text and "…" in text)
-        width, height = struct.unpack(">II", png[16:24])
-        assert width <= 1.02 * 100 * WIDTH and height <= 100 * 2 * WIDTH
-
-
-def test_groups_too_many_for_the_legend_are_replaced_by_their_number(runs):
-    table = synthetic_clusterings(runs)["projection"]
-    many = table.assign(group=[f"town {row % 60:02}" for row in table["row"]])
-    (legend,) = (axes.get_legend() for axes in projection.draw(runs, many).axes if axes.get_legend())
-    assert [text.get_text() for text in legend.get_texts()] == ["60 groups"]
+@pytest.mark.parametrize("name", ODD_NAMES, ids=lambda name: name[:10])
+def test_names_are_drawn_literally_and_cut_if_too_long(name, runs):
+    renamed = runs.replace({"dataset": {"pima": name}})
+    figure = cohesion_vs_deviation.draw(renamed)
+    png = as_bytes(figure, ".png", dpi=100, bbox_inches="tight")
+    plt.close(figure)
+    assert not any(text.get_parse_math() for text in figure.findobj(Text))
+    text = text_in(figure)
+    assert name in text or (len(name) > 12 and name[:11] in text and "…" in text)
+    width, height = struct.unpack(">II", png[16:24])
+    assert width <= 1.02 * 100 * WIDTH and height <= 100 * 2 * WIDTH
 
 
 # ---- reported against reproduced -------------------------------------------------------------------------------------
@@ -318,10 +249,6 @@ SPARSE_RUNS = {
 def test_figures_can_be_drawn_from_sparse_runs(runs, case, tmp_path):
     sparse = SPARSE_RUNS[case](runs)
     figures = {module.__name__: module.draw(sparse) for module in DRAWN_FROM_RUNS_ALONE}
-    for name, table in synthetic_clusterings(sparse).items():
-        write_csv(tmp_path / f"{name}.csv", table)
-        module = {"composition": composition, "projection": projection}[name]
-        figures[name] = module.draw(sparse, read_results_table(tmp_path / f"{name}.csv"))
     for name, figure in figures.items():
         assert figure.get_figwidth() <= WIDTH + 0.01
         if sparse.empty:
@@ -370,11 +297,9 @@ def test_a_pdf_stores_only_the_pixels_that_its_panels_show(runs, monkeypatch, tm
 
 
 def test_names_that_look_like_numbers_or_missing_values_stay_names(tmp_path, runs):
-    table = synthetic_clusterings(runs)["composition"].replace({"group": {"no": "NA", "yes": "01"}})
-    write_csv(tmp_path / "composition.csv", table)
-    reread = read_results_table(tmp_path / "composition.csv")
-    assert set(reread["group"]) == {"NA", "01"} and reread["omega"].dtype == float
-    assert reread["matcher"].isna().sum() == (table["method"] != "Clusterlets").sum() > 0
+    write_csv(tmp_path / "groups.csv", pd.DataFrame({"group": ["NA", "01"], "matcher": [None, "B"], "omega": [0.5, None]}))
+    reread = read_results_table(tmp_path / "groups.csv")
+    assert list(reread["group"]) == ["NA", "01"] and reread["omega"].dtype == float and reread["matcher"].isna().sum() == 1
     write_csv(tmp_path / "runs.csv", runs.replace({"dataset": dict(zip(DATASETS, ("null", "nan")))}))
     reread = read_runs(tmp_path / "runs.csv")
     assert set(reread["dataset"]) == {"null", "nan"} and reread["note"].isna().all() and len(reread) == len(runs)
