@@ -41,7 +41,6 @@ rule all:
         RESULTS_EXCEPT_PAGES,
         PAGES,
         ACCOUNTS,
-        FIGURES["accounts"],
         MANIFEST,
 
 

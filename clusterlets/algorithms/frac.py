@@ -32,9 +32,6 @@ LOOKAHEAD = 3
 # The distance up to which a centre queues points is estimated from at least this many free points, or all if there are fewer.
 SAMPLE = 256
 
-# Bits of a digit of the radix sort: 64 bits need six passes, and the counts of 2,048 digits fit the first-level cache.
-DIGIT_BITS = 11
-
 Tau = float | Fraction | Sequence[float | Fraction] | None
 
 
@@ -283,53 +280,25 @@ def _squared_distance(points, row, centre):
     return total
 
 
-@inner
-def _digit(key, shift):
-    """The digit of a float's bits that starts at bit ``shift``."""
-    return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT_BITS - 1))
-
-
 @njit  # a test calls it from Python
 def _stable_argsort(keys):
-    """Stable argsort of nonnegative floats: merge sort for few keys, radix sort for many.
-
-    Radix sort works because nonnegative floats have the order of their bit patterns. NumPy's ``argsort`` would take Numba five
-    seconds to compile.
-    """
+    """Stable argsort of floats by merge sort. NumPy's ``argsort`` would take Numba five seconds to compile."""
     n = len(keys)
-    order, next_order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    for position in range(n):
-        order[position] = position
-    if n < 2**DIGIT_BITS:
-        width = 1
-        while width < n:
-            for low in range(0, n, 2 * width):
-                middle, high = min(low + width, n), min(low + 2 * width, n)
-                left, right = low, middle
-                for position in range(low, high):
-                    if left < middle and (right == high or keys[order[left]] <= keys[order[right]]):
-                        next_order[position] = order[left]
-                        left += 1
-                    else:
-                        next_order[position] = order[right]
-                        right += 1
-            order, next_order = next_order, order
-            width *= 2
-        return order
-    starts = np.empty(2**DIGIT_BITS, dtype=np.int64)
-    for shift in range(0, 64, DIGIT_BITS):
-        for digit in range(2**DIGIT_BITS):
-            starts[digit] = 0
-        for position in range(n):
-            starts[_digit(keys[position], shift)] += 1
-        before = 0
-        for digit in range(2**DIGIT_BITS):
-            before, starts[digit] = before + starts[digit], before
-        for position in range(n):
-            digit = _digit(keys[order[position]], shift)
-            next_order[starts[digit]] = order[position]
-            starts[digit] += 1
+    order, next_order = np.arange(n), np.empty(n, dtype=np.int64)
+    width = 1
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            left, right = low, middle
+            for position in range(low, high):
+                if left < middle and (right == high or keys[order[left]] <= keys[order[right]]):
+                    next_order[position] = order[left]
+                    left += 1
+                else:
+                    next_order[position] = order[right]
+                    right += 1
         order, next_order = next_order, order
+        width *= 2
     return order
 
 

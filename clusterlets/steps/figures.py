@@ -19,7 +19,7 @@ def plot(module: str, results: str) -> None:
     draw = import_module(f"clusterlets.report.figures.{module}").draw
     for figure in by_module()[module]:
         frames = [_read_table(Path(results, path)) for path in figure.reads]
-        save(draw(*frames, **figure.options), Path(results, figure.folder, figure.name))
+        save(draw(*frames, **figure.options), Path(results, "figures", figure.name))
 
 
 def _read_table(path: Path) -> pd.DataFrame:

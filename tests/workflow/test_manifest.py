@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from clusterlets.provenance.manifest import files
-from clusterlets.report.figures import declarations
 
 ROOT = Path(__file__).resolve().parents[2]
 CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
 LOGS_AFTER_ACCOUNT = {"account.log", "write_report.log", "write_leaderboard.log", "write_manifest.log"}
-LOGS_AFTER_ACCOUNT |= {f"plot_{figure.module}.log" for figure in declarations() if figure.folder == "accounts"}
 
 
 @pytest.fixture

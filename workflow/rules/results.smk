@@ -1,15 +1,10 @@
-# collect_runs -> analyse -> plot_* of results -> account -> plot_* of accounts -> write_report,
+# collect_runs -> analyse -> plot_* -> account -> write_report,
 # write_leaderboard -> write_manifest.
 
 # The names in clusterlets.analysis.statistics.TABLES. Importing that module here would load SciPy.
 RANKING_TABLES = ["statistics", "blocks", "mean_ranks", "nemenyi"]
-# Files of every figure that clusterlets/report/figures declares, by folder. Those in accounts are not results.
-FIGURES = {
-    folder: [
-        f"{OUT}/{file}" for figure in figures.declarations() if figure.folder == folder for file in figure.files("pdf", "png")
-    ]
-    for folder in ("figures", "accounts")
-}
+# Files of every figure that clusterlets/report/figures declares.
+FIGURES = [f"{OUT}/{file}" for figure in figures.declarations() for file in figure.files("pdf", "png")]
 STATISTICS = [
     *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKING_TABLES, "wilcoxon"]),
     f"{OUT}/statistics/statistics.md",
@@ -29,7 +24,7 @@ RESULTS_EXCEPT_PAGES = [
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=NAMES_OF_TABLES, suffix=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
-    *FIGURES["figures"],
+    *FIGURES,
     DATA_LIST,
 ]
 PAGES = [f"{OUT}/{name}" for name in ("report.html", "summary.txt", "leaderboard.html", "leaderboard.md", "fronts.html")]
@@ -38,8 +33,6 @@ ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
     f"{OUT}/accounts/provenance.json",
 ]
-# Names of the rules that draw the accounts.
-ACCOUNT_PLOTS = [f"plot_{figure.module}" for figure in figures.declarations() if figure.folder == "accounts"]
 MANIFEST = f"{OUT}/manifest.json"
 
 
@@ -105,11 +98,7 @@ for module, declarations in figures.by_module().items():
         input:
             [f"{OUT}/{path}" for path in dict.fromkeys(path for figure in declarations for path in figure.reads)],
         output:
-            [
-                reported(f"{OUT}/{file}", figure.folder.capitalize())
-                for figure in declarations
-                for file in figure.files("png", "pdf")
-            ],
+            [reported(f"{OUT}/{file}", "Figures") for figure in declarations for file in figure.files("png", "pdf")],
         log:
             f"{OUT}/logs/plot_{module}.log",
         localrule: True
@@ -141,7 +130,7 @@ rule account:
         config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
         logs=",".join(f"{folder}/logs" for folder in plan.variant_folders),
         # The logs of these rules are not complete yet.
-        ignored_rules=",".join(["account", *ACCOUNT_PLOTS, "write_report", "write_leaderboard", "write_manifest"]),
+        ignored_rules=",".join(["account", "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),
     message:
         "Add up what the jobs cost"

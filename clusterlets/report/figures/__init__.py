@@ -21,10 +21,8 @@ SECTIONS = (
     "report.html#leaderboard",
     "report.html#figures",
     "report.html#sensitivity",
-    "report.html#provenance",
     "leaderboard.html#findings",
     "leaderboard.html#figures",
-    "leaderboard.html#costs",
 )
 
 
@@ -61,14 +59,9 @@ class Declaration:
     options: dict = field(default_factory=dict)
     module: str = ""
 
-    @property
-    def folder(self) -> str:
-        """The folder of its files. Figures of times and memory have another, because they differ between runs."""
-        return "accounts" if any(path.startswith("accounts/") for path in self.reads) else "figures"
-
     def files(self, *extensions: str) -> list[str]:
         """The paths of its files with these extensions, such as ``png``, relative to the results folder."""
-        return [f"{self.folder}/{self.name}.{extension}" for extension in extensions]
+        return [f"figures/{self.name}.{extension}" for extension in extensions]
 
 
 @cache

@@ -209,8 +209,8 @@ def test_labels_are_those_of_the_simulation_if_centres_refill_their_queues(n_val
     assert (deal(X, groups, centres) == simulate(X, groups, centres, even_shares)).all()
 
 
-@pytest.mark.parametrize("n", [0, 1, 2047, 2048, 2049, 5000])
-def test_merge_sort_and_radix_sort_are_stable(n):
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 5000])
+def test_the_merge_sort_is_stable(n):
     rng = np.random.default_rng(n)
     mixed_magnitudes = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # some are subnormal
     neighbouring_floats = 1 + (np.arange(n) + 1) % 2 * 2.0**-52

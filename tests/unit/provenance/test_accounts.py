@@ -8,12 +8,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from clusterlets.provenance import accounts, environment
-from clusterlets.report.drawing.style import save
-from clusterlets.report.figures import runtime
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = {
@@ -126,23 +123,6 @@ def test_ignored_rules_and_logs_without_an_account_are_left_out(tmp_path):
     account = accounts.read([tmp_path], CONFIG, ignored_rules=["write_report"])
     assert account.jobs == [] and account.left_out == {"not of this grid": 0, "without an account": 2}
     assert account.span == {"first_job_began": None, "last_job_ended": None}
-
-
-def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
-    steps = pd.DataFrame([("fit-method", 50, 1234.5, 2000, 202.8), ("plot", 4, 0.12, 1, 231)], columns=accounts.COLUMNS)
-    figure = runtime.draw(steps)
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["fit-method", "plot"]
-    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1,234", "0.12", "50", "4", "203", "231"]
-    for axes in figure.axes:
-        right_edge = axes.get_window_extent().x1
-        assert all(text.get_window_extent().x1 < right_edge + 3 for text in axes.texts)  # 3 pixels of tolerance
-    save(figure, tmp_path / "runtime")
-    assert (tmp_path / "runtime.pdf").is_file() and (tmp_path / "runtime.png").is_file()
-
-
-def test_the_figure_without_steps_can_be_saved(tmp_path):
-    steps = pd.DataFrame([], columns=accounts.COLUMNS)
-    save(runtime.draw(steps), tmp_path / "empty")
 
 
 def test_the_installed_and_the_locked_version_of_each_library_are_listed():

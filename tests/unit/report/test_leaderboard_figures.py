@@ -18,7 +18,6 @@ from clusterlets.report.figures import (
     is_empty,
     price_against_unfairness,
     reliability_against_price,
-    seconds_against_rows,
 )
 
 DATASETS = ("pima", "credit")
@@ -160,11 +159,6 @@ def test_seconds_are_medians_over_fits_under_the_method_names_of_the_results():
         ("iris", "G-D-PB", "hops=2"): {"fits": 1, "seconds": 0.5, "memory_mb": 50},
         **{("wine", f"FRAC ({kind})", ""): {"fits": 1, "seconds": 60, "memory_mb": 0} for kind in ("fair", "nearest")},
     }
-    figure = seconds_against_rows.draw(costs, pd.DataFrame({"dataset": ["iris", "wine"], "rows": [150, 178]}))
-    lines = [tuple(map(tuple, line.get_xydata())) for axes in figure.axes for line in axes.lines]
-    assert sorted(lines) == [((150, 0.5),), ((150, 2), (178, 60)), ((150, 2), (178, 60))]
-    figure = seconds_against_rows.draw(costs[:0], pd.DataFrame({"dataset": [], "rows": []}))
-    assert "no fit has been timed" in figure.axes[0].texts[0].get_text()
 
 
 # ---- all figures -----------------------------------------------------------------------------------------------------
