@@ -69,7 +69,7 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo environment test test-slow test-all test-environment lint generated docs docs-links test-slurm smoke test-arm \
+.PHONY: demo environment test test-slow test-all lint generated docs docs-links test-slurm smoke test-arm \
     data check-data reproduce extended as-published authors field field-demo verify archive compare reference \
     reference-published reference-extended reference-field clean-environment
 
@@ -79,13 +79,10 @@ demo: $(READY)
 
 environment: $(READY)
 
-# Tests need the Snakemake plugins of the cluster profiles.
-test-environment: $(PLUGINS_READY)
-
-test: test-environment
+test: $(READY)
 	@$(PYTEST) -m "not slow"
 
-test-slow: test-environment
+test-slow: $(READY)
 	@CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) $(PYTEST) -m slow
 
 test-all: test test-slow

@@ -60,18 +60,6 @@ def test_both_cluster_profiles_submit_the_same_groups_with_the_same_resources():
         assert first[key] == second[key], key
 
 
-@pytest.mark.parametrize("name", ["pbs", "lsf"])
-def test_the_profiles_for_pbs_and_lsf_differ_from_the_generic_one_only_in_the_commands(name):
-    def without_commands(settings):
-        return {key: value for key, value in settings.items() if not key.endswith("-cmd")}
-
-    specific, generic = profile(name), profile("cluster-generic")
-    assert without_commands(specific) == without_commands(generic)
-    commands = specific.keys() - without_commands(specific).keys()
-    assert commands == {f"cluster-generic-{kind}-cmd" for kind in ("submit", "status", "cancel")}
-    assert specific["cluster-generic-submit-cmd"] != generic["cluster-generic-submit-cmd"]
-
-
 @pytest.mark.parametrize("name", PROFILES)
 def test_the_lock_of_a_profile_pins_its_plugins_and_nothing_of_the_main_lock(name):
     def pins(path):
