@@ -16,7 +16,6 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/intermediates.smk"
 include: "workflow/rules/methods.smk"
 include: "workflow/rules/results.smk"
-include: "workflow/rules/caching.smk"
 
 
 # On a cluster, these rules and those of the figures run on the machine that runs Snakemake: they need the network or take seconds.

@@ -282,9 +282,7 @@ def _read(path: Path, parse: Parse[T]) -> tuple[str, T] | None:
 
 def _remove_damaged(path: Path) -> UnusableFileError:
     """Remove a damaged file, and return the error to raise."""
-    # If the path is a link, its target is in Snakemake's cache, which would provide the damaged file again.
-    for file in (Path(os.path.realpath(path)), path):
-        file.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
     return UnusableFileError(
         path,
         f"{path} was damaged (its content does not match its own checksum) and has been removed.",

@@ -4,11 +4,9 @@ The record is a file beside the cell's own. Snakemake reruns a job when one of i
 the value of :func:`rerun_parameter` as a parameter.
 """
 
-import csv
 import json
 from pathlib import Path
 
-from clusterlets.grid.artifacts import FAILED, OUT_OF_MEMORY, TIMEOUT, SeedBatch
 from clusterlets.storage import is_intact, load_text, save_text
 
 
@@ -37,16 +35,6 @@ def record(cell: str, has_exceeded: bool, budget: str, parameter: str) -> None:
         save_text(_record_path(cell), json.dumps({"exceeded": has_exceeded, "budget": budget, "parameter": parameter}))
     else:
         _record_path(cell).unlink(missing_ok=True)
-
-
-def is_reproducible(file: str) -> bool:
-    """Whether all runs in the file of a fit or a cell would have the same status on another machine and with another budget."""
-    if file.endswith(".npz"):
-        batch = SeedBatch.load(file)
-        statuses = {batch.status, *(status for status, _ in batch.failures.values())}
-    else:
-        statuses = {row["status"] for row in csv.DictReader(load_text(file).splitlines())}
-    return statuses.isdisjoint({TIMEOUT, OUT_OF_MEMORY, FAILED})
 
 
 def _record_path(cell: str) -> Path:

@@ -187,16 +187,6 @@ class Plan:
         """
         return _edited_files(self.receipt(wildcards))
 
-    def is_cacheable(self, wildcards: Any) -> bool:
-        """Whether a job's parameters describe everything that it depends on, so that Snakemake may cache its results."""
-        parts = _parts(wildcards)
-        if "command" in self.entries.get(parts.get("method", ""), {}):
-            return False  # the parameters do not describe the programs that the command runs
-        table = self.config["tables"][parts["dataset"]]
-        if "path" in table:
-            return True  # the hash of a user's table is a parameter
-        return json.loads(Path(_receipt(table["name"])).read_text(encoding="utf-8"))["sha256_matches"]
-
     # ---- code --------------------------------------------------------------------------------------------------------
 
     def fetch_code(self) -> dict[str, Any]:
@@ -214,11 +204,7 @@ class Plan:
         return fingerprints.parameters_by(name_of, fingerprints.step_code(step, libraries=libraries), codes)
 
     def method_code(self, step: str) -> dict[str, Any]:
-        """The code of a step that runs the wildcards' method, with the method's file and libraries.
-
-        The methods of the package count even if they are not configured. So the parameters of a job are the same in other
-        configurations, and Snakemake's cache serves these too.
-        """
+        """The code of a step that runs the wildcards' method, with the method's file and libraries."""
         names = dict.fromkeys([*methods.names(), *self.methods])
         codes = {name: self._code_of_method(step, name) for name in names}
         return fingerprints.parameters_by(lambda wildcards: wildcards.method, fingerprints.step_code(step, "methods"), codes)

@@ -217,22 +217,6 @@ def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, fo
         shutil.rmtree(folder)
 
 
-def test_a_damaged_file_is_also_removed_from_the_cache(tmp_path):
-    """Snakemake's cache holds the file, and the results link to it. If it stayed there, the next run would restore it."""
-    cached, link = tmp_path / "cache" / "1f.npz", tmp_path / "results.npz"
-    save_arrays(link, {"a": np.arange(3)})
-    cached.parent.mkdir()
-    link.rename(cached)
-    link.symlink_to(cached)
-    assert load_arrays(link)["a"].tolist() == [0, 1, 2]
-
-    cached.write_bytes(cached.read_bytes()[:-1])
-    with pytest.raises(UnusableFileError, match="was damaged"):
-        load_arrays(link)
-    assert not link.is_symlink()
-    assert not cached.exists()
-
-
 @pytest.mark.parametrize(
     "content", ["a,b\n", "# a,b\n", "# seeds0-9.csv sha256 \na,b\n", "{}", '{"about": "x"}', '{"about": [1]}', "[]"]
 )

@@ -38,7 +38,6 @@ from clusterlets.paper.table_names import NAMES as NAMES_OF_TABLES
 from clusterlets.provenance.environment import LIBRARIES, check_libraries
 from clusterlets.report import figures
 from clusterlets.steps.options import shell_line, shell_prefix
-from clusterlets.storage import result_place
 
 
 @contextlib.contextmanager
@@ -64,8 +63,6 @@ with errors_for_users():
         check_writable(".snakemake")  # even a dry run writes there
 set_mirror(config)
 OUT = plan.results
-# Without --cache, the directive "cache" must be off, or Snakemake warns about every rule that has it.
-CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules. They are used only with profiles/conda.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 shell.prefix(shell_prefix(CHECKOUT, plan.budget))
@@ -91,11 +88,6 @@ onstart:
 def grid_settings(wildcards):
     """The settings that the results depend on, as JSON. A function, because Snakemake reads braces in a string as wildcards."""
     return results_settings(config)
-
-
-def path_in_results(wildcards, output):
-    """Path of a job's output within the results. By this parameter, Snakemake's cache tells jobs apart: it ignores wildcards."""
-    return result_place(output[0])
 
 
 def optional_input(name):

@@ -31,7 +31,6 @@ rule prepare_dataset:
         json_path=prepared_path("json"),
     log:
         "{tables_of}/logs/prepare_dataset/{dataset}.log",
-    cache: CACHE
     conda:
         FETCH
     params:
@@ -41,7 +40,6 @@ rule prepare_dataset:
         sensitive=plan.table_setting("sensitive"),
         duplicates=plan.table_setting("duplicates"),
         scaling=plan.table_setting("scaling"),
-        file=path_in_results,
     message:
         "Prepare {wildcards.dataset}"
     shell:
@@ -58,7 +56,6 @@ rule prepare_user_table:
         "{tables_of}/logs/prepare_user_table/{dataset}.log",
     wildcard_constraints:
         dataset=plan.user_tables_constraint(),
-    cache: CACHE
     conda:
         FETCH
     params:
@@ -67,7 +64,6 @@ rule prepare_user_table:
         table=plan.table_setting("path"),
         sha256=plan.user_table_hash,
         settings=plan.user_table_settings,
-        file=path_in_results,
     message:
         "Read {wildcards.dataset} from {params.table}"
     shell:
@@ -81,13 +77,11 @@ rule measure_geometry:
         output=GEOMETRY,
     log:
         "{tables_of}/logs/measure_geometry/{dataset}.log",
-    cache: CACHE
     conda:
         CLUSTER
     params:
         **parameters(step_code("steps.geometry", libraries=COMPILED)),
         base_seed=config["base_seed"],
-        file=path_in_results,
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
@@ -101,12 +95,10 @@ rule measure_plain_cost:
         output=PLAIN_COST,
     log:
         "{tables_of}/logs/measure_plain_cost/{dataset}/k{k}.log",
-    cache: CACHE
     conda:
         CLUSTER
     params:
         **parameters(step_code("steps.plain_costs", libraries=COMPILED)),
-        file=path_in_results,
     message:
         "Run plain k-means on {wildcards.dataset}, k = {wildcards.k}"
     shell:

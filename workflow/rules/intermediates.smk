@@ -9,13 +9,11 @@ rule extract_clusterlets:
         labels=batch_path("labels"),
     log:
         batch_log("extract_clusterlets"),
-    cache: CACHE
     conda:
         CLUSTER
     params:
         **parameters(step_code("steps.extraction", libraries=COMPILED)),
         base_seed=config["base_seed"],
-        file=path_in_results,
     message:
         "Extract the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -30,13 +28,11 @@ rule sum_distances:
         output=batch_path("distances"),
     log:
         batch_log("sum_distances"),
-    cache: CACHE
     conda:
         CLUSTER
     params:
         **parameters(step_code("steps.distances", libraries=COMPILED)),
         base_seed=config["base_seed"],
-        file=path_in_results,
     message:
         "Sum the distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -50,14 +46,12 @@ rule sample_partitions:
         output=batch_path("partitions"),
     log:
         batch_log("sample_partitions"),
-    cache: CACHE
     conda:
         CLUSTER
     params:
         **parameters(step_code("steps.partitions")),
         base_seed=config["base_seed"],
         sample_size=config["sample_size"],
-        file=path_in_results,
     message:
         "Sample partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:

@@ -9,7 +9,6 @@ rule fit_method:
         labels=fit_path("labels"),
     log:
         FIT_LOG,
-    cache: CACHE
     conda:
         CLUSTER
     params:
@@ -19,7 +18,6 @@ rule fit_method:
         starts=plan.starts,
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(fit_path("pieces")),
-        file=path_in_results,
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
@@ -33,7 +31,6 @@ rule score_method:
         output=CELL,
     log:
         CELL_LOG,
-    cache: CACHE
     conda:
         CLUSTER
     params:
@@ -48,7 +45,6 @@ rule score_method:
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(CELL),
         deviation=plan.deviation,
-        file=path_in_results,
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:

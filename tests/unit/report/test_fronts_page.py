@@ -48,7 +48,7 @@ def embedded_points(data):
     return points
 
 
-def held_out_rows(points_file):
+def scoring_rows(points_file):
     """The rows that the page shows, by dataset, k, method and parameters. Only k = 2 and k = 10 were requested."""
     rows_by_point = defaultdict(list)
     with open(points_file, encoding="utf-8", newline="") as lines:
@@ -65,7 +65,7 @@ def held_out_rows(points_file):
 
 def test_the_embedded_points_equal_those_of_the_file(points_file):
     embedded = embedded_points(embedded_data(fronts_page.render(read_results_table(points_file))))
-    expected = held_out_rows(points_file)
+    expected = scoring_rows(points_file)
     assert len(expected) > 20
     assert embedded.keys() == expected.keys()
     for (dataset, k, method, parameters), rows in expected.items():
