@@ -60,7 +60,7 @@ def checkout(tmp_path):
     for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
         shutil.copy(path, tmp_path)
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
-    for marker in set(re.findall(r"touch (\S+/\.ready\S*)", dry_run(tmp_path, "lint", "docs", "test"))):
+    for marker in set(re.findall(r"touch (\S+/\.ready\S*)", dry_run(tmp_path, "lint", "docs", "test", "test-slurm"))):
         (tmp_path / marker).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / marker).touch()
     return tmp_path
@@ -69,7 +69,7 @@ def checkout(tmp_path):
 def test_a_newer_file_of_equal_content_rebuilds_nothing(checkout):
     for path in checkout.glob("*.*"):
         path.touch()
-    assert "install" not in dry_run(checkout, "lint", "docs", "test")
+    assert "install" not in dry_run(checkout, "lint", "docs", "test", "test-slurm")
 
 
 @pytest.mark.parametrize(
