@@ -161,5 +161,5 @@ def test_sums_sizes_and_inertia_of_labels_equal_those_worked_out_by_hand():
 def test_squared_distances_are_summed_in_the_order_of_the_features(n, d):
     rows, centres = np.random.default_rng(0).normal(size=(n, d)), np.random.default_rng(1).normal(size=(3, d))
     costs = np.full((n, 3), np.nan)
-    squared_distances(rows, centres, costs)
+    squared_distances(rows, np.ascontiguousarray(centres.T), costs)
     assert np.array_equal(costs, plain_squared_distances(rows, centres))
