@@ -137,14 +137,18 @@ def _maximise(problem, multipliers, temperatures, tolerance) -> FairDual:
     mean_least_cost, mean_cost = value_at_zero / float(weights.sum()), float(costs[:_COST_SAMPLE].mean())
     unit = (mean_least_cost if mean_least_cost > _ROUNDING * mean_cost else mean_cost) or 1.0
     counts, prices = np.empty((2, constraints.shape[1], costs.shape[1]))
-    _rescue(problem, temperatures[0] * unit, tolerance, multipliers, prices)
     if multipliers.any() and _value(problem, multipliers) < value_at_zero:
-        multipliers[:] = 0.0
-        temperatures = (*[_RESTART_TEMPERATURE] * (temperatures[0] < _RESTART_TEMPERATURE), *temperatures)
         _rescue(problem, temperatures[0] * unit, tolerance, multipliers, prices)
+        if _value(problem, multipliers) < value_at_zero:
+            multipliers[:] = 0.0
+            temperatures = (*[_RESTART_TEMPERATURE] * (temperatures[0] < _RESTART_TEMPERATURE), *temperatures)
     bound = -np.inf
     for temperature in temperatures:
-        bound = max(bound, _ascend(problem, temperature * unit, tolerance, multipliers, prices, counts))
+        value = _ascend(problem, temperature * unit, tolerance, True, multipliers, prices, counts)
+        if np.isnan(value):
+            _rescue(problem, temperature * unit, tolerance, multipliers, prices)
+            value = _ascend(problem, temperature * unit, tolerance, False, multipliers, prices, counts)
+        bound = max(bound, value)
     return FairDual(bound, multipliers, prices, counts, temperatures[-1] * unit)
 
 
@@ -350,7 +354,7 @@ def _count_rows(problem, prices, temperature, changed, cheapest, counts, at_bord
 def _rescue(problem, temperature, tolerance, multipliers, prices):
     """Change multipliers that Newton steps cannot move, because no instance is near the border of their cluster.
 
-    A multiplier changes if its constraint is off by more than its tolerance and by more than the weight of three times the rows
+    A multiplier changes if its constraint is off by more than its tolerance and by more than ten times the weight of the rows
     at the cluster's border. The first sweep only lowers multipliers: a price that no longer fits may have drawn all rows.
     """
     costs, _, groups, constraints, slack, minima = problem
@@ -371,7 +375,7 @@ def _rescue(problem, temperature, tolerance, multipliers, prices):
                 is_violated, largest_fall = violation > 0, multipliers[constraint, cluster] - minima[constraint]
                 if (is_violated and sweep == 0) or not (is_violated or largest_fall > 0):
                     continue
-                if abs(violation) <= max(_cluster_tolerance(tolerance, counts, cluster), 3 * at_border[cluster]):
+                if abs(violation) <= max(_cluster_tolerance(tolerance, counts, cluster), 10 * at_border[cluster]):
                     continue
                 for row in range(n):
                     other = next_least[row] if first[row] == cluster else least[row]
@@ -598,6 +602,20 @@ def _free_multipliers(problem, counts, multipliers, tolerance, gradient, free):
 
 
 @inner
+def _is_flat(constraints, counts, curvature, free, n_free, gradient, tolerance):
+    """Whether a constraint with a free multiplier is off by far more than the instances near its cluster's border."""
+    k = counts.shape[1]
+    for i in range(n_free):
+        constraint, cluster = free[i] // k, free[i] % k
+        at_border = 0.0
+        for group in range(constraints.shape[1]):
+            at_border += curvature[group, cluster, cluster]  # an instance on the border adds a quarter
+        if abs(gradient[constraint, cluster]) > max(_cluster_tolerance(tolerance, counts, cluster), 60 * at_border):
+            return True
+    return False
+
+
+@inner
 def _step(problem, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
     """Fill in trial multipliers by a Newton step; return the damping of the step and the gain that the gradient predicts.
 
@@ -639,11 +657,12 @@ def _judge_trial(trial_value, value, predicted_gain, steps, damping):
     return True, (lower_damping if trial_value >= value + 0.4 * predicted_gain else damping)
 
 
-@compiled(f"float64({_PROBLEM}, float64, float64, float64[:,::1], float64[:,::1], float64[:,::1])")
-def _ascend(problem, temperature, tolerance, multipliers, prices, counts):
+@compiled(f"float64({_PROBLEM}, float64, float64, boolean, float64[:,::1], float64[:,::1], float64[:,::1])")
+def _ascend(problem, temperature, tolerance, may_be_flat, multipliers, prices, counts):
     """Maximise the smoothed dual over multipliers >= ``minima``; return the largest value that the exact dual reached.
 
-    ``multipliers`` (R, k) are changed in place, and ``prices`` and ``counts`` (K, k) are filled in.
+    ``multipliers`` (R, k) are changed in place, and ``prices`` and ``counts`` (K, k) are filled in. With ``may_be_flat``, the
+    result is NaN if Newton steps cannot move some multiplier at first.
     """
     _, weights, groups, constraints, slack, _ = problem
     n_constraints, k = multipliers.shape
@@ -680,6 +699,8 @@ def _ascend(problem, temperature, tolerance, multipliers, prices, counts):
             n_free, is_done = _free_multipliers(problem, counts, multipliers, tolerance, gradient, free)
             if is_done or steps == _MAX_STEPS:
                 return bound
+            if may_be_flat and steps == 0 and _is_flat(constraints, counts, curvature, free, n_free, gradient, tolerance):
+                return np.nan
             steps += 1
         damping, predicted_gain = _step(
             problem, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial

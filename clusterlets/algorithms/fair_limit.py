@@ -41,7 +41,7 @@ _BLOCK = 4  # trials of which the best continue
 _TRIAL_ROUNDS = 2  # rounds of each trial
 _MAX_START_ROUNDS = 30  # of a start or swap that is continued
 _MAX_SWAPS = 24  # that are tried in each start
-_MAX_FAILURES = 8  # and at most k: unsuccessful swaps in a row that end the search
+_MAX_FAILURES = 10  # and at most 2 k: unsuccessful swaps in a row that end the search
 _SWAP_ROUNDS = 3  # rounds after each swap
 _PROMISING_RATIO = 1.03  # a swap gets more rounds if its bound is below the current bound times this
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
@@ -252,7 +252,7 @@ class _Search:
         costs_without, n_failures, is_new = np.empty(k), 0, True
         assert current.multipliers is not None  # because rounds have run
         for _ in range(_MAX_SWAPS):
-            if monotonic() > self._deadline or n_failures == min(_MAX_FAILURES, k):
+            if monotonic() > self._deadline or n_failures == min(_MAX_FAILURES, 2 * k):
                 break
             if is_new:
                 costs = squared_distances_to_centres(sample, current.centres, k)

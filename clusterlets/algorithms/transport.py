@@ -145,15 +145,14 @@ def _first_labels(costs, rows, scale, prices) -> tuple[np.ndarray, np.ndarray]:
 @compiled("float64(float64[:,::1], int64[::1])")
 def _largest_excess(costs, rows):
     """The largest difference between two costs of the same row; NaN or infinity if the costs are not finite."""
-    largest = 0.0
+    largest, zero = 0.0, 0.0
     for row in rows:
         low, high = costs[row, 0], costs[row, 0]
         for cluster in range(costs.shape[1]):
             low, high = min(low, costs[row, cluster]), max(high, costs[row, cluster])
-            if not np.isfinite(costs[row, cluster]):
-                return np.nan
+            zero += 0.0 * costs[row, cluster]  # NaN for infinity
         largest = max(largest, high - low)
-    return largest
+    return largest + zero
 
 
 @inner
@@ -176,16 +175,21 @@ def _write_whole_costs(costs, rows, scale, whole_costs):
 @compiled("void(float64[:,::1], int64[::1], float64, int64[::1], int64[::1], int64[::1])")
 def _write_first_labels(costs, rows, scale, prices, labels, gaps):
     """Write each row's cluster of the least whole cost plus price, and by how much the second least is larger."""
+    k = costs.shape[1]
+    values, whole_prices = np.empty(k), prices.astype(np.float64)  # far below 2^53, so sums of whole numbers stay exact
     for i in range(len(rows)):
         least_cost = _least_cost(costs, rows[i])
-        least, second, label = _INFINITE_COST, _INFINITE_COST, 0
-        for cluster in range(costs.shape[1]):
-            value = np.int64(np.rint((costs[rows[i], cluster] - least_cost) * scale)) + prices[cluster]
-            if value < least:
-                least, second, label = value, least, cluster
-            elif value < second:
-                second = value
-        labels[i], gaps[i] = label, second - least
+        for cluster in range(k):  # a loop of its own, which the compiler vectorises
+            values[cluster] = np.rint((costs[rows[i], cluster] - least_cost) * scale) + whole_prices[cluster]
+        least, second, label = np.inf, 2.0**62, 0
+        for cluster in range(k):
+            value = values[cluster]
+            if value < second:
+                if value < least:
+                    least, second, label = value, least, cluster
+                else:
+                    second = value
+        labels[i], gaps[i] = label, np.int64(min(second, 2.0**62) - least)
 
 
 @inner

@@ -138,11 +138,15 @@ def test_sizes_are_constraints_like_any_other():
 def test_multipliers_that_no_row_feels_are_rescued(stale):
     """A multiplier of the first cluster is so large that this cluster has all rows or none, and no row is near its border."""
     costs, groups = blobs([60, 70, 70])
-    multipliers = np.zeros((2, 3))
+    multipliers, prices = np.zeros((2, 3)), np.empty((2, 3))
     multipliers[int(stale > 0), 0] = abs(stale)
-    dual = solve(costs, groups, [[-1, -1], [1, 1]], [-65, 80], multipliers, temperatures=(0.01,))
-    optimum = solve(costs, groups, [[-1, -1], [1, 1]], [-65, 80]).bound
-    assert dual.bound >= 0.99 * optimum > 0
+    constraints, slack = np.array([[-1.0, -1.0], [1.0, 1.0]]), np.repeat([[-65.0], [80.0]], 3, axis=1)
+    rescued = multipliers.copy()
+    module._rescue((costs, np.ones(200), groups, constraints, slack, np.zeros(2)), 0.01, 0.1, rescued, prices)
+    sizes = np.bincount((costs + rescued[1] - rescued[0]).argmin(axis=1), minlength=3)
+    assert 64 <= sizes.min() <= sizes.max() <= 81
+    dual = solve(costs, groups, constraints, [-65, 80], multipliers, temperatures=(0.01,))
+    assert dual.bound >= 0.99 * solve(costs, groups, constraints, [-65, 80]).bound > 0
 
 
 def test_a_small_cluster_may_be_off_by_a_few_per_cent_of_its_size_only():

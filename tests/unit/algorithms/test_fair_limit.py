@@ -115,6 +115,22 @@ def test_sizes_of_a_few_rows_are_kept_at_the_least_cost_or_proved_infeasible(siz
             assert result.inertia == pytest.approx(min(costs), rel=1e-9)
 
 
+def test_the_dual_knows_the_smallest_size_within_the_limits_and_the_sizes_asked_for():
+    """With 30 % of a group and a limit of 0.02, a cluster has at least seven rows: 2/7 is the first fraction within."""
+    groups, levels = np.repeat([0, 1], [30, 70]), np.arange(2)[:, None]
+    limits = limit_rows(deviation_limits(levels, np.array([30, 70]), [exact_fraction("0.02")]), levels, np.array([30, 70]))
+
+    def slack_of_sizes(*sizes):
+        table = module._Table(np.zeros((100, 1)), groups, 5, np.array([30, 70]), limits, *sizes)
+        constraints, slack = table.dual_constraints()
+        assert slack.shape == (len(constraints), 5) and (slack[: len(limits)] == 0).all()
+        return {int(constraint[0]): slack[i, 0] for i, constraint in enumerate(constraints) if np.ptp(constraint) == 0}
+
+    assert slack_of_sizes(1, 100) == {-1: -7}
+    assert slack_of_sizes(9, 25) == {-1: -10, 1: 25}  # no cluster of nine keeps the limits
+    assert slack_of_sizes(60, 100) == {}  # five such clusters need more rows than there are
+
+
 def least_cost_on_a_line(x, k, least_size, largest_size):
     """The least cost of k clusters of numbers in ascending order: clusters of a line are intervals."""
     n, sums, squares = len(x), np.r_[0, np.cumsum(x)], np.r_[0, np.cumsum(x * x)]
@@ -138,7 +154,7 @@ def least_cost_on_a_line(x, k, least_size, largest_size):
 
 @pytest.mark.parametrize(("least_size", "largest_size"), [(60, 75), (1, 60), (55, 400), (50, 50)])
 def test_sizes_that_bind_cost_no_more_than_they_must(least_size, largest_size):
-    """On a line, with clusters of very different density. Without sizes in the dual, the cost is up to a fifth higher."""
+    """On a line, with clusters of very different density."""
     rng = np.random.default_rng(least_size)
     n = 50 * 4 if least_size == largest_size else 240
     k, x = 4, np.sort(np.r_[rng.normal(size=n // 2), 3 + 2 * rng.random(n // 4), rng.normal(8, 0.2, size=n // 4)])
