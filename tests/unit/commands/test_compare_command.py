@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from clusterlets.analysis import differences
+from clusterlets.provenance import manifest
 
 COMPARISON = (
     "table,row,dataset,quantity,reproduced,verdict\nt1,C,,size,9,close\nt1,C,,cohesion,0.5,reproduced\nt1,D,,size,8,differs\n"
@@ -348,7 +349,10 @@ def test_folders_that_cannot_be_compared_give_status_2(reference, results, compa
         assert status == 2 and "clusterlets compare:" in output and "Traceback" not in output
 
 
-def test_the_committed_reference_equals_itself_and_its_settings_hold_no_paths(compare):
-    folder = Path(__file__).resolve().parents[3] / "reference" / "paper"
+@pytest.mark.parametrize("name", ["paper", "field"])
+def test_the_committed_references_equal_themselves_list_their_cells_and_hold_no_paths(compare, name):
+    folder = Path(__file__).resolve().parents[3] / "reference" / name
     assert compare(folder, folder)[0] == 0
-    assert "/" not in json.dumps(json.loads((folder / "manifest.json").read_text())["settings"])
+    committed = manifest.read(folder / "manifest.json")
+    assert any(file.startswith("runs/adult") for file in manifest.files(committed))
+    assert "/" not in json.dumps(committed["settings"])
