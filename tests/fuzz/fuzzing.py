@@ -121,11 +121,8 @@ class Outcome:
     err: str
 
 
-def command(*arguments: str, may_remove: str = "") -> Outcome:
-    """Run a command in this process. Assert that it ends without a traceback and, if it fails, leaves every file unchanged.
-
-    A failing command may remove only the damaged file ``may_remove``, so that the workflow makes it again.
-    """
+def command(*arguments: str) -> Outcome:
+    """Run a command in this process. Assert that it ends without a traceback and, if it fails, leaves every file unchanged."""
     before = files_here()
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
@@ -138,7 +135,7 @@ def command(*arguments: str, may_remove: str = "") -> Outcome:
     assert status in (0, 1, 2) and "Traceback" not in outcome.err, outcome
     if status:
         after = files_here()
-        changed = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != may_remove]
+        changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         assert not changed, f"wrote or removed {changed}"
     return outcome
 

@@ -1,25 +1,16 @@
-"""With any arguments, and on damaged results, a command does what it should or says in one line why it cannot."""
+"""With any arguments, a command does what it should or says in one line why it cannot."""
 
 import csv
 import io
-import json
 import re
 import shlex
-import shutil
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
-import tiny_grid
-from from_schema import ANYTHING, spoilt_values
-from fuzzing import ODD_STRINGS, any_of, command, files_here, has_reason_in_one_line, restored_folder
+from fuzzing import ODD_STRINGS, any_of, command, has_reason_in_one_line, restored_folder
 from hypothesis import strategies as st
 from matplotlib import pyplot
-
-from clusterlets.grid.configuration import read_configuration
-from clusterlets.provenance import manifest, packing
-from clusterlets.storage import save_json
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -150,134 +141,3 @@ def tune_recommends_a_run_that_the_printed_command_repeats(pairs):
 
 def test_tune_recommends_a_run_that_the_printed_command_repeats(fuzz, people):
     fuzz(tune_recommends_a_run_that_the_printed_command_repeats, TUNE, n_examples=12)
-
-
-# ---- the results of a grid -------------------------------------------------------------------------------------------
-
-SETTINGS = {
-    "datasets": ["iris"],
-    "k": [3],
-    "hops": [2],
-    "omega": [0.25],
-    "methods": ["C", "D", "FRAC", "k-means", "random"],
-    "seeds": {"count": 2, "batch": 2},
-    "sample_size": 300,
-    "budget": {"seconds": 60, "memory_mb": None},
-}
-
-
-def make_results(folder):
-    """Make the workflow's results for one small table by running its steps, without figures and pages."""
-    for step in tiny_grid.plan(folder, SETTINGS, ["results/tables/all_tables.tex"]):
-        assert command(*step).status == 0, step
-    names = ["runs.csv", *(f"tables/{path.name}" for path in Path("results/tables").iterdir())]
-    file_arguments = [f"--files={','.join(names)}", "--user-files={}", f"--lock={ROOT / 'requirements.lock'}"]
-    run_arguments = [f"--config={json.dumps(read_configuration('settings.json'))}", "--results=results"]
-    assert command("write-manifest", *file_arguments, *run_arguments, "--output=results/manifest.json").status == 0
-
-
-@pytest.fixture(scope="module")
-def grid_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made_results")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        make_results(folder)
-        shutil.copytree("results", "reference")
-    return folder
-
-
-@pytest.fixture
-def results(grid_folder, monkeypatch):
-    """The paths of the files in results/. The folder reference/ holds a copy. Each test restores what it changes."""
-    monkeypatch.chdir(grid_folder)
-    return sorted(name for name in files_here() if name.startswith("results/"))
-
-
-@st.composite
-def damage(draw, files):
-    """The path of one of the files and its damaged content, which is None if the file is to be removed."""
-    name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
-    content = Path(name).read_bytes()
-    kind = draw(any_of("bit", "cut", "empty", "removed", "other file", "bytes", "json"))  # "json" cuts a file that is not JSON
-    if kind == "bit":
-        position, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
-        return name, content[:position] + bytes([content[position] ^ 1 << bit]) + content[position + 1 :]
-    if kind == "json" and name.endswith(".json"):
-        return name, json.dumps(draw(spoilt_values(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
-    if kind == "other file":
-        return name, Path(draw(st.sampled_from(files))).read_bytes()
-    if kind == "bytes":
-        return name, draw(st.binary(max_size=20))
-    if kind in ("empty", "removed"):
-        return name, b"" if kind == "empty" else None
-    return name, content[: draw(st.integers(0, len(content) - 1))]
-
-
-def replace_file(name, content):
-    Path(name).unlink()
-    if content is not None:
-        Path(name).write_bytes(content)
-
-
-def manifest_files():
-    return {f"results/{name}" for name in manifest.files(manifest.read(Path("reference/manifest.json")))}
-
-
-def verify_names_a_damaged_file(example):
-    name, content = example
-    with restored_folder():
-        intact = Path(name).read_bytes()
-        replace_file(name, content)
-        result = command("verify")
-        if result.status and "manifest.json" in result.err:
-            assert has_reason_in_one_line(result, "verify")
-        elif name in manifest_files() and content != intact:
-            assert result.status == 1 and name in result.out, result
-
-
-def test_verify_names_a_damaged_file(fuzz, results):
-    assert len(manifest_files()) > 10 and command("verify").status == 0
-
-    fuzz(verify_names_a_damaged_file, damage(results), n_examples=40)
-
-
-# ---- archive ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def results_with_run_account(results, monkeypatch):
-    """The paths of the results, with an account of the run. The archive gets no checkout, which would take long."""
-    settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
-    provenance = {"settings": settings | {"results": "results"}, "source": {"commit": "1f"}, "python": "CPython"}
-    provenance |= {"configfiles": {}, "config_options": [], "jobs": {"last_job_ended": "then"}, "machine": {"processor": "p"}}
-    save_json("results/accounts/provenance.json", provenance)
-    checkout = io.BytesIO()
-    with zipfile.ZipFile(checkout, "w") as members:
-        members.writestr("clusterlets-results/CITATION.cff", "title: t\nversion: 1\n")
-    monkeypatch.setattr(packing, "_committed", lambda source, name: checkout.getvalue())
-    yield [name for name in files_here() if name.startswith("results/")]
-    shutil.rmtree("results/accounts")
-
-
-def archive_holds_the_run_or_nothing_is_written(example):
-    (damaged_file, content), pairs = example
-    with restored_folder():
-        intact = Path(damaged_file).read_bytes()
-        replace_file(damaged_file, content)
-        result = command("archive", *as_arguments(pairs), may_remove=damaged_file)
-        if result.status:
-            assert has_reason_in_one_line(result, "archive"), result.err
-            return
-        essential_files = {*manifest_files(), "results/accounts/provenance.json", "results/manifest.json"}
-        assert content == intact or damaged_file not in essential_files
-        with zipfile.ZipFile(dict(pairs).get("o", "clusterlets-results.zip")) as packed:
-            top = "clusterlets-results/"
-            names = [name.removeprefix(top) for name in packed.namelist() if name.startswith(f"{top}results/")]
-            files = {name: packed.read(top + name) for name in names}
-        assert manifest_files() <= files.keys()
-        assert all(Path(file).read_bytes() == packed_content for file, packed_content in files.items())
-
-
-def test_archive_holds_the_run_or_nothing_is_written(fuzz, results_with_run_account):
-    output_option = options(o=OUTPUT_PATHS | any_of("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
-    fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(results_with_run_account), output_option), n_examples=40)
