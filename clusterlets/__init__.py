@@ -14,7 +14,7 @@ _NAMES = {
     "clusterlets.estimators": (
         *("ClusterletClustering", "MethodClustering", "FairLimit", "FRAC", "FRACOE", "FairLP", "FairFlow", "Coreset"),
         *("Fairlets", "TreeFairlets", "FairKM", "VFC", "FairLloyd", "Antidote", "ScaffTree", "SavedClustering"),
-        *("FairnessReport", "fairness_report", "cluster_composition"),
+        *("FairnessReport", "fairness_report", "cluster_composition", "Repair", "repair"),
         *("ClusterScorer", "deviation_scorer", "largest_deviation_scorer", "price_scorer"),
     ),
     "clusterlets.estimators.plots": ("plot_composition", "plot_projection", "plot_tradeoff"),

@@ -14,6 +14,7 @@ from clusterlets.estimators.frac import FRAC, FRACOE
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.method import MethodClustering
 from clusterlets.estimators.penalties import VFC, FairKM
+from clusterlets.estimators.repair import Repair, repair
 from clusterlets.estimators.report import FairnessReport, cluster_composition, fairness_report
 from clusterlets.estimators.saved import SavedClustering
 from clusterlets.estimators.scaff_tree import ScaffTree
@@ -36,6 +37,7 @@ __all__ = [
     "FairnessReport",
     "InvalidInput",
     "MethodClustering",
+    "Repair",
     "SavedClustering",
     "ScaffTree",
     "TreeFairlets",
@@ -44,4 +46,5 @@ __all__ = [
     "fairness_report",
     "largest_deviation_scorer",
     "price_scorer",
+    "repair",
 ]

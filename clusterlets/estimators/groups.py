@@ -73,6 +73,11 @@ def column_names(sensitive_features) -> list:
     return [name for name, _ in _columns(sensitive_features)[1]]
 
 
+def names_of(classes: np.ndarray) -> list[str]:
+    """The name of each group, from its value (K,) or its values in several columns (K, S)."""
+    return [" + ".join(map(str, np.atleast_1d(value))) for value in classes]
+
+
 def _select_columns(columns: list[tuple[Any, Any]], names: Sequence) -> list[tuple[Any, Any]]:
     numbers, given_names = list(range(len(names))), [name for name, _ in columns]
     if numbers == list(names) or given_names == list(range(len(columns))):  # one of the tables has no names

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from clusterlets.algorithms.instance_labels import labels_by_nearest_centre
-from clusterlets.estimators.inputs import InvalidInput, as_array
+from clusterlets.estimators.inputs import InvalidInput, as_array, frame_columns, is_missing
 
 
 def members_of(memberships: csr_array) -> list[np.ndarray]:
@@ -60,3 +60,18 @@ def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
         raise InvalidInput(f"Every instance must be in a cluster: row {unassigned[0]} is in none.")
     occupied = np.flatnonzero(memberships.sum(axis=0))
     return memberships[:, occupied], occupied if cluster_labels is None else cluster_labels
+
+
+def encode_labels(labels) -> tuple[np.ndarray, np.ndarray]:
+    """Codes (n,) and the sorted values (k,) of labels of any kind, such as numbers or text; numbers come first."""
+    columns = frame_columns(labels)
+    array = as_array(labels if columns is None else columns[0][1], "labels")
+    if array.ndim != 1 or not len(array):
+        raise InvalidInput(f"labels have the shape {array.shape}: give one label per row.")
+    missing = np.flatnonzero(is_missing(array.astype(object) if array.dtype.kind in "US" else array))
+    if len(missing):
+        raise InvalidInput(f"labels: row {missing[0]} (counting from 0) has none; such rows: {len(missing)}. Drop them.")
+    values = sorted(set(array.tolist()), key=lambda value: (isinstance(value, str), value))
+    code_of_value = {value: code for code, value in enumerate(values)}
+    is_mixed = len(set(map(type, values))) > 1
+    return np.array([code_of_value[value] for value in array.tolist()]), np.array(values, dtype=object if is_mixed else None)
