@@ -1,12 +1,18 @@
 """``clusterlets datasets``: list the datasets of a configuration, and say which are prepared."""
 
+import hashlib
+import importlib
+import importlib.util
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import yaml
+
 from clusterlets.commands import cli
 from clusterlets.datasets import CLASS, describe
 from clusterlets.datasets.fetch import ask_sources
+from clusterlets.datasets.table import BadData, check, fingerprint
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid import datasets_table
 from clusterlets.grid.configuration import read_configuration
@@ -22,7 +28,18 @@ def main(arguments: list[str]) -> int:
         action="store_true",
         help="instead, download every dataset from each of its addresses; the status is 1 if all addresses of a dataset fail",
     )
+    parser.add_argument(
+        "--describe",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="instead, print the entry of sources.yaml for a new dataset from its raw files data/raw/NAME/FILE, and from its "
+        "module clusterlets/datasets/NAME.py if there is one",
+    )
     options = parser.parse_args(arguments)
+    if options.describe:
+        print(yaml.safe_dump(entry_of(options.describe), sort_keys=False, allow_unicode=True), end="")
+        return 0
     config = read_configuration(options.config)
     if options.check:
         return _try_sources(dict.fromkeys(settings["name"] for settings in config["tables"].values() if "path" not in settings))
@@ -36,6 +53,38 @@ def main(arguments: list[str]) -> int:
         raise ClusterletsError(f"{problem.problem} `{prepare_command}` makes it again.") from None
     print(datasets_table.listing(descriptions))
     return 0
+
+
+def entry_of(paths: list[Path]) -> dict[str, dict]:
+    """The entry of ``sources.yaml`` for a dataset with these raw files, which lie in a folder of its name.
+
+    Rows, features and fingerprint are of the table with its duplicates. They are missing if the dataset has no module.
+    """
+    missing = [str(path) for path in paths if not path.is_file()]
+    if missing:
+        raise ClusterletsError(f"--describe: there is no file {missing[0]}; name the raw files of a dataset.")
+    (name, *others) = sorted({path.resolve().parent.name for path in paths})
+    if others:
+        raise ClusterletsError(f"--describe: {name} and {others[0]} are two folders; describe one dataset at a time.")
+    contents = {path.name: path.read_bytes() for path in paths}
+    files = [
+        {"name": file, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for file, content in contents.items()
+    ]
+    entry: dict = {"title": "", "files": files, "sources": [], "licence": "", "citation": ""}
+    module = f"clusterlets.datasets.{name}"
+    if name.isidentifier() and importlib.util.find_spec(module):
+        try:
+            table = importlib.import_module(module).prepare({path.name: path for path in paths})
+            check(table)
+        except BadData as problem:
+            raise ClusterletsError(f"{name}: {problem}") from None
+        except KeyError as file:
+            raise ClusterletsError(f"--describe: {name} also needs the raw file {file}; name all of them.") from None
+        entry |= {"rows": len(table.X), "features": table.X.shape[1]}
+        entry |= {"positives": table.positives} if table.positives is not None else {}
+        entry["fingerprint"] = fingerprint(table)
+    return {name: entry}
 
 
 def _try_sources(names: Iterable[str]) -> int:

@@ -58,6 +58,7 @@ SCORE = """    Score(
         computed_from={computed_from},
         function=lambda values: int({result}),
         unit="rows",
+        better="lower",
         range=(1, 10**9),
         meaning="a test",
     ),
@@ -113,7 +114,7 @@ def test_the_generated_files_include_the_additions(checkout):
     assert "| `striped` | `width` | a whole number from 1 to 9 |" in page
     page = (checkout / "docs/results-format.md").read_text()
     for name in SCORE_NAMES:
-        assert f"| {name} | rows, 1..1e+09 | a test |" in page
+        assert f"| {name} | rows, 1..1e+09, lower is better | a test |" in page
 
 
 def test_the_workflow_plans_the_cells_of_the_method_and_the_figure(checkout):

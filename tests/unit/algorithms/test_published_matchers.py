@@ -1,5 +1,8 @@
 """The matchers of the module ``published`` make the clusters of the published package. The first tests show its quirks."""
 
+from itertools import product
+from math import log
+
 import numpy as np
 import pytest
 from in_order import InOrder
@@ -54,6 +57,32 @@ def test_greedy_distance_reads_an_index_into_one_list_as_an_index_into_another(h
 )
 def test_greedy_balance_minimises_the_divergence_of_the_dataset_from_the_cluster(hops, order, expected):
     assert clusters(published.match_greedy_balance(CLUSTERLETS, hops, InOrder(*order))) == expected
+
+
+def test_the_costs_of_all_pairs_equal_those_worked_out_one_by_one():
+    sizes = [[4, 2, 3], [1, 3, 7, 2]]
+    costs = published._mirrored_costs(build_clusterlets([[0] * 3, [0] * 4], sizes))
+    shares = [9 / 22, 13 / 22]
+    for a, b in product(range(3), range(4)):
+        first, second = (a, b) if a <= b else (b, a)  # the pair (b, a) takes the place of (a, b)
+        union = sizes[0][first], sizes[1][second]
+        expected = sum(share * log(share * sum(union) / count) for share, count in zip(shares, union, strict=True))
+        assert costs[a, 3 + b] == costs[3 + b, a] == pytest.approx(expected), (a, b)
+
+
+def test_three_groups_by_hand():
+    # 1@10 and the list of the later groups 2@1, 3@12, 4@5: the nearest, number 1, is taken from the list 0, 2, 3, 4 instead.
+    # Then 5.5 and the list 3@12, 4@5: number 1 again, now of 0, 3, 4. Of 0 and 4, the second cluster is made.
+    clusterlets = build_clusterlets([[0, 10], [1], [12, 5]])
+    assert clusters(published.match_greedy_distance(clusterlets, 2, InOrder(1, 0, 2, 3, 4))) == [{1, 2, 3}, {0, 4}]
+    # A union without all groups costs infinitely much, so the first unused ones join: 0 and 2. Then 3, 3, 4 beats 3, 3, 1.
+    clusterlets = build_clusterlets([[0, 0], [0], [0, 0]], [[2, 1], [3], [1, 4]])
+    assert clusters(published.match_greedy_balance(clusterlets, 3, InOrder(1, 3, 0, 2, 4))) == [{0, 1, 2, 4}, {3}]
+
+
+def test_greedy_distance_takes_the_first_unused_clusterlet_if_no_other_group_is_left():
+    clusterlets = build_clusterlets([[0, 10, 20, 30], [1]])
+    assert clusters(published.match_greedy_distance(clusterlets, 1, InOrder(4, 3, 2, 1, 0))) == [{0, 4}, {1, 3}, {2}]
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3])

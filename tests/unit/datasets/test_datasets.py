@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from clusterlets import __main__ as command_line
 from clusterlets import datasets
@@ -367,3 +368,36 @@ def test_the_command_reports_a_faulty_configuration(content, message, tmp_path, 
     (tmp_path / "mine.yaml").write_text(content)
     assert command_line.main(["datasets", "--config", str(tmp_path / "mine.yaml")]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_the_entry_of_a_dataset_follows_from_its_raw_files(mirror, capsys):
+    raw_files = [str(mirror / "pima" / file["name"]) for file in datasets.describe("pima")["files"]]
+    assert command_line.main(["datasets", "--describe", *raw_files]) == 0
+    ((name, entry),) = yaml.safe_load(capsys.readouterr().out).items()
+    committed = datasets.describe("pima")
+    for key in ("rows", "features", "positives", "fingerprint", "files"):
+        assert entry[key] == committed[key]
+    assert name == "pima"
+
+
+def test_the_entry_of_a_dataset_without_a_module_has_only_its_files(tmp_path, capsys):
+    for folder in ("mine", "yours"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.csv").write_bytes(b"x,y\n")
+    assert command_line.main(["datasets", "--describe", str(tmp_path / "mine/a.csv")]) == 0
+    files = yaml.safe_load(capsys.readouterr().out)["mine"]["files"]
+    assert files == [{"name": "a.csv", "bytes": 4, "sha256": hashlib.sha256(b"x,y\n").hexdigest()}]
+    for paths, message in (
+        (["mine/b.csv"], "there is no file"),
+        (["mine/a.csv", "yours/a.csv"], "mine and yours are two folders"),
+    ):
+        assert command_line.main(["datasets", "--describe", *(str(tmp_path / path) for path in paths)]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_raw_files_that_do_not_hold_the_dataset_are_refused(tmp_path, capsys):
+    (tmp_path / "pima").mkdir()
+    for file, message in (("diabetes.csv", "pima: "), ("other.csv", "pima also needs the raw file 'diabetes.csv'")):
+        (tmp_path / "pima" / file).write_text("1,2\n")
+        assert command_line.main(["datasets", "--describe", str(tmp_path / "pima" / file)]) == 1
+        assert message in capsys.readouterr().err

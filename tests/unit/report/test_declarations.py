@@ -1,6 +1,7 @@
 """The file that draws a figure also declares it. The declaration decides what is planned, drawn and shown."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -74,3 +75,14 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
         (content,) = re.findall(rf'<section id="{section_id}">.*?</section>', pages[name], re.DOTALL)
         assert f'id="figure-full_{number}"' in content
         assert f"empty_{number}" not in content
+
+
+def test_the_figure_in_the_docs_is_declared_and_drawn(tmp_path):
+    docs = (Path(__file__).parents[3] / "docs/extending.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"```python\n(from matplotlib.*?)```", docs, re.DOTALL)
+    (tmp_path / "cohesion_balance.py").write_text(source)
+    (figure,) = declarations(tmp_path)
+    assert figure.name == figure.module == "cohesion_balance" and figure.position == 90
+    module = {}
+    exec(source, module)
+    assert module["draw"](pd.DataFrame({"cohesion": [0.5], "balance": [0.2]})).axes
