@@ -112,8 +112,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prepared", type=Path, default=Path("results/field/prepared"))
     parser.add_argument("--environments", type=Path, default=Path(".venv/libraries"))
-    parser.add_argument("--seconds", type=int, default=120, help="limit on the CPU seconds of a fit, imports included")
-    parser.add_argument("--memory", type=int, default=8000, help="limit on the megabytes of a fit")
+    parser.add_argument("--seconds", type=int, default=120, help="budget of CPU seconds of a fit, imports included")
+    parser.add_argument("--memory", type=int, default=8000, help="budget of megabytes of a fit")
     parser.add_argument("--cases", nargs="*", default=[name for name, _ in CASES])
     options = parser.parse_args()
     rows = []

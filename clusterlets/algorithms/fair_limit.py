@@ -37,7 +37,7 @@ from clusterlets.errors import NoClusteringError
 # Temperatures of the dual on the table. A cold start has no multipliers; a warm start has those of nearby centres.
 _COLD_START, _WARM_START = (1.0, 0.1, 0.01), (0.01,)
 _TOLERANCE, _TOLERANCE_FRACTION = 0.5, 2e-4  # a constraint may be off by this many rows, or by this fraction of all
-_BLOCK = 4  # trials of which the best continue
+_CHUNK = 4  # trials that are made together, and of which the best continue
 _TRIAL_ROUNDS = 2  # rounds of each trial
 _MAX_START_ROUNDS = 30  # of a start or swap that is continued
 _MAX_SWAPS = 24  # that are tried in each start
@@ -49,7 +49,7 @@ _MIN_GAIN = 1e-4  # a round on the table is idle, and a swap unsuccessful, if it
 _PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on the table end after this many idle ones in a row, or in all
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
 _SMALL_TABLE = 3_000  # up to this many rows, all trials continue on the table, with and without swaps
-_MIDDLE_TABLE = 12_000  # up to this many rows, two of each block continue; above, one
+_MIDDLE_TABLE = 12_000  # up to this many rows, two of each chunk continue; above, one
 _MAX_POLISHED_ROWS = 8_000  # larger tables are not polished, because the time grows with the square of the rows
 _MAX_SWEEPS = 2  # of the polish
 
@@ -209,17 +209,17 @@ class _Search:
     def _place_centres(self) -> list[Centres]:
         """The centres with which rounds on the table start. Of those with nearly equal bounds, only the first are kept.
 
-        A larger ``n_init`` adds blocks of trials. The first blocks, and their random numbers, stay the same.
+        A larger ``n_init`` adds chunks of trials. The first chunks, and their random numbers, stay the same.
         """
-        n_rows, n_blocks = len(self._table.X), -(-self._n_init // _BLOCK)
-        generators = [np.random.default_rng(seed) for seed in self._random.integers(2**63, size=_BLOCK * n_blocks).tolist()]
+        n_rows, n_chunks = len(self._table.X), -(-self._n_init // _CHUNK)
+        generators = [np.random.default_rng(seed) for seed in self._random.integers(2**63, size=_CHUNK * n_chunks).tolist()]
         trials = self._run_all(self._run_trial, generators)
-        n_best = _BLOCK if n_rows <= _SMALL_TABLE else 2 if n_rows <= _MIDDLE_TABLE else 1
+        n_best = _CHUNK if n_rows <= _SMALL_TABLE else 2 if n_rows <= _MIDDLE_TABLE else 1
         best = [
             trial
-            for first in range(0, len(trials), _BLOCK)
+            for first in range(0, len(trials), _CHUNK)
             for trial in sorted(
-                zip(trials[first : first + _BLOCK], generators[first:], strict=False), key=lambda pair: pair[0].bound
+                zip(trials[first : first + _CHUNK], generators[first:], strict=False), key=lambda pair: pair[0].bound
             )[:n_best]
         ]
         starts: list[Centres] = []

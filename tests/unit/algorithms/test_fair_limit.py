@@ -175,7 +175,7 @@ def test_more_starts_never_cost_more_and_any_number_of_threads_gives_the_same_la
 
 @pytest.mark.parametrize(("n", "n_starts"), [(2_900, 8), (11_000, 2), (12_500, 1)])
 def test_the_larger_the_table_the_fewer_starts_continue_on_it(n, n_starts):
-    """A block of four trials gives eight starts, with and without swaps, or its best two, or one. Equal starts count once."""
+    """A chunk of four trials gives eight starts, with and without swaps, or its best two, or one. Equal starts count once."""
     X, groups = np.random.default_rng(n).normal(size=(n, 2)), np.arange(n) % 2
     steps = []
     checked_fit(X, groups, 9, 0.1, report=lambda step, cost: steps.append(step))

@@ -19,7 +19,7 @@ from clusterlets.algorithms.kernels import (
     tiles_of,
 )
 
-# Numbers of rows that fill the last block (of ROWS) or the last tile (of LANES), leave it with one row, or leave it with a few.
+# Numbers of rows that fill the last chunk (of ROWS) or the last tile (of LANES), leave it with one row, or leave it with a few.
 SIZES = [1, 2, ROWS, ROWS + 1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3]
 NUMBERS_OF_FEATURES = [1, 2, 3, 5]
 
