@@ -80,12 +80,10 @@ def main(arguments: list[str]) -> int:
         print(line)
     outputs = [entry["output"]] if "output" in entry else entry["names"]
     if len(outputs) > 1:
-        print(
-            f"{name} has several outputs. Each is ranked as if it were the only one; --which ranks one: {', '.join(outputs)}."
-        )
+        print(f"{name} has {len(outputs)} outputs. Each is ranked as if it were the only one; --which NAME ranks one.")
     for output in outputs:
         standings = _rank_output(runs, {name: entry | {"output": output}}, other_points, _output_folder(folder, name, output))
-        print(*describe(standings, output), sep="\n")
+        print("", *describe(standings, output), sep="\n")
     print(f"\nAll numbers: {folder}/ (docs/field.md explains the terms)")
     return 0
 

@@ -278,7 +278,7 @@ def test_partitions_are_constructed_if_too_few_samples_are_valid(monkeypatch):
         assert sample_partitions(clusterlets, 600, np.random.default_rng(0)).drawn == drawn
 
 
-@pytest.mark.parametrize("exponent", [-100, 100])
+@pytest.mark.parametrize("exponent", [-140, 140])
 def test_the_unit_of_the_features_does_not_change_the_front_even_beyond_the_range_of_single_precision(exponent):
     clusterlets = random_clusterlets((6, 6), 0)
     rescaled = clusterlets_at((6, 6), clusterlets.centroids * 2.0**exponent, clusterlets.sizes)

@@ -1,6 +1,7 @@
 """Every way to call a method checks its declared parameters, and gives the same message."""
 
 import copy
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from clusterlets.estimators import ClusterletClustering, InvalidInput, MethodClu
 from clusterlets.grid.cells import as_text
 from clusterlets.grid.configuration import check_configuration
 from clusterlets.methods import PARTS, RATIO, SHARES, Choice, Integer, Parameter, Real
+from clusterlets.parameters import DEVIATION, SIZE
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -139,3 +141,24 @@ def test_tau_may_be_a_number_or_a_multiple_of_one_over_the_number_of_clusters(ta
 def test_listing_the_parameters_loads_no_numba():
     code = "from clusterlets import methods; [methods.get(name).parameters for name in methods.names()]"
     assert not {"numba", "sklearn", "pandas"} & loaded_by(code)
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "composition", "excess"),
+    [
+        # Of 9, 6 and 8 rows: 7 * 9/23 * 0.8 rows of the first group are the least in the first cluster, which has 1.
+        (SHARES, 0.2, [[1, 2, 4], [5, 3, 2], [3, 1, 2]], 7 * 9 / 23 * 0.8 - 1),
+        # 8 * 9/23 / 0.8 rows of the first group are the most in the first cluster, which has 6.
+        (SHARES, 0.2, [[6, 1, 1], [3, 5, 7]], 6 - 8 * 9 / 23 / 0.8),
+        (SHARES, 0.7, [[5, 0, 0], [4, 6, 8]], 5 * 8 / 23 * 0.3),  # no cluster may have more than all of one group
+        (DEVIATION, 0.1, [[1, 2, 4], [5, 3, 2], [3, 1, 2]], 7 * 9 / 23 - 1 - 0.7),
+        (DEVIATION, 0.1, [[6, 1, 1], [3, 5, 7]], 6 - 8 * 9 / 23 - 0.8),
+        (PARTS, 0.2, [[1, 2, 4], [5, 3, 2], [3, 1, 2]], 0.2 * 9 - 1),
+        (SIZE, 9, [[1, 2, 4], [5, 3, 2], [3, 1, 2]], 3),
+        (RATIO, 0.5, [[1, 4], [5, 3]], 5 / 3 - 1),
+    ],
+)
+def test_the_rows_by_which_the_worst_cluster_misses_a_bound_are_those_worked_out_by_hand(bound, value, composition, excess):
+    composition = np.array(composition)
+    assert bound.excess(value, composition, composition.sum(axis=0)) == pytest.approx(excess)
+    assert bound.missed_rows(value, composition, composition.sum(axis=0)) == math.ceil(excess)
