@@ -1,7 +1,7 @@
 """Exceptions whose messages are for users, and a hint for messages about unknown names."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import clusterlets.installation  # noqa: F401
@@ -66,6 +66,16 @@ class UnusableFileError(ClusterletsError):
     def __init__(self, path: os.PathLike, problem: str, remedy: str):
         super().__init__(f"{problem} {remedy}")
         self.path, self.problem = path, problem
+
+
+def nearest_names(name: str, available: Sequence[str]) -> str:
+    """At most ten of the available names, those that resemble ``name`` first, and how many more there are."""
+    from difflib import SequenceMatcher  # imported late: only errors need it
+
+    likeness = {other: SequenceMatcher(None, name.casefold(), other.casefold()).ratio() for other in available}
+    nearest = sorted(available, key=lambda other: -likeness[other])[:10] if len(available) > 10 else available
+    more = f" and {len(available) - 10} more" if len(available) > 10 else ""
+    return ", ".join(nearest) + more
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:

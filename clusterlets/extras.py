@@ -9,6 +9,7 @@ from clusterlets.errors import ClusterletsError
 EXTRAS = {
     "pandas": "tables",
     "jinja2": "tables",
+    "openpyxl": "tables",
     "pyarrow": "data",
     "yaml": "data",
     "pooch": "data",

@@ -43,11 +43,10 @@ def main(arguments: list[str]) -> int:
         options.table,
         [str(name) for name in clustering.sensitive_names],
         clustering.feature_names,
-        options.separator,
-        drop_missing=options.drop_missing,
-        advice=own_table.advice(options),
+        own_table.reading(options),
     )
-    ids = own_table.ids(options, rows)
+    ids, id_notes = own_table.ids(options, rows)
+    notes += id_notes
     sizes_before = clustering.counts.sum(axis=0)
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", UserWarning)
@@ -98,8 +97,8 @@ def _parser() -> argparse.ArgumentParser:
         _EPILOG,
     )
     parser.add_argument("model", type=cli.nonempty, help="JSON file that `clusterlets cluster --save` wrote")
-    parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8 with the new rows and a header line")
-    own_table.add_reading_options(parser)
+    parser.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet file with the new rows and a header line")
+    own_table.add_reading_options(parser, ("error", "drop"))
     parser.add_argument(
         "--strict", action="store_true", help="if the limits cannot be kept, write no file and end with status 1 (default: 0)"
     )

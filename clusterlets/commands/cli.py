@@ -30,6 +30,11 @@ def parser(name: str, description: str | None, epilog: str | None = None, **sett
     return argparse.ArgumentParser(f"clusterlets {name}", **settings)
 
 
+def option(name: str, value: str) -> list[str]:
+    """The arguments that give an option a value. A value that begins with a hyphen would be read as another option."""
+    return [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
+
+
 def nonempty(text: str) -> str:
     """Type of an option: text that is not empty. An empty text probably comes from an unset shell variable."""
     if not text:

@@ -218,10 +218,10 @@ def _parser(method: type[Method]) -> argparse.ArgumentParser:
     parameters = parser.add_argument_group(f"other parameters of {method.name} (docs/methods.md lists the allowed values)")
     cli.add_output_files(
         output,
-        output="CSV file for the clusters of the rows; - is standard output",
+        output="CSV file for the clusters; - is standard output",
         plot="picture (.png, .pdf, .svg) of the clusters' composition and a projection of the rows",
         report="page (.html) with the clusters, scores and picture",
-        save="JSON file for the clustering, to which `clusterlets assign` adds new rows",
+        save="JSON file for `clusterlets assign`, which adds new rows",
     )
     if not is_from_file(method):  # an option of this command could have the same name as a parameter of a user's method
         for name, parameter in method.parameters.items():
@@ -273,6 +273,10 @@ def _refuse_late_failures(options: argparse.Namespace) -> None:
         raise ClusterletsError(
             f"--save cannot be used with --method {options.method}, which guarantees nothing for new rows; use fair-limit, for "
             "example."
+        )
+    if options.save and options.categorical == "onehot":
+        raise ClusterletsError(
+            "--save cannot be used with --categorical onehot: `clusterlets assign` does not encode new rows."
         )
     if options.plot or options.report:
         importlib.import_module("matplotlib")

@@ -2,7 +2,7 @@
 
 import argparse
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +12,10 @@ import pandas as pd
 from clusterlets.algorithms.checks import MAX_GROUPS, look_alikes
 from clusterlets.commands import cli
 from clusterlets.datasets import user_table
-from clusterlets.datasets.suspects import reason_not_a_feature, unlike_scales
+from clusterlets.datasets.suspects import giveaways, reason_not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
-from clusterlets.errors import ClusterletsError, LookAlikeGroups, did_you_mean
-from clusterlets.text import first_of
+from clusterlets.errors import ClusterletsError, LookAlikeGroups
+from clusterlets.text import counted, first_of
 
 _MAX_LISTED = 60  # columns that a message names one by one
 _LABEL_COLUMNS = ("row", "cluster")  # columns of the file with the clusters; --id adds one more
@@ -38,38 +38,66 @@ class OwnTable:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the argument for the table, and the options that say how to read it."""
     table = parser.add_argument_group("table")
-    table.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
+    table.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet file with a header")
     table.add_argument(
         "--sensitive",
         action="append",
         type=cli.utf8_name,
         required=True,
         metavar="COLUMN",
-        help="column whose values are the groups; may be repeated: fair-limit limits each column separately, and for other "
-        "methods the combinations of values are the groups",
+        help="column with the groups; may be repeated (fair-limit limits each column, other methods combinations)",
     )
     table.add_argument(
         "--features",
         type=cli.utf8_name,
         metavar="A,B,...",
-        help="columns to cluster by (default: all numeric ones except sensitive columns, identifiers and postcodes)",
+        help="columns to cluster by (default: numeric ones)",
     )
-    add_reading_options(table)
-    table.add_argument(
-        "--scaling",
-        choices=("none", "standard"),
-        default="none",
-        help="standard: features to mean 0 and variance 1, useful if their units differ (default: none)",
-    )
+    for option, purpose in (("feature", "one column to cluster by"), ("exclude", "columns that are no features")):
+        metavar = "COLUMN" if option == "feature" else "A,B,..."
+        table.add_argument(f"--{option}", action="append", type=cli.utf8_name, default=[], metavar=metavar, help=purpose)
+    _add_choice(table, "categorical", "text columns as features", ("ignore", "onehot"))
+    add_reading_options(table, ("error", "drop", "median"))
+    _add_choice(table, "scaling", "mean 0 and variance 1", ("none", "standard"))
 
 
-def add_reading_options(parser: argparse._ActionsContainer) -> None:
-    """Add the options that ``assign`` needs too."""
+def add_reading_options(parser: argparse._ActionsContainer, missing: Sequence[str]) -> None:
+    """Add the options that ``assign`` needs too. ``missing`` are the choices for features without a value."""
     parser.add_argument("--id", type=cli.utf8_name, metavar="COLUMN", help="column that identifies the rows; never a feature")
-    parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
-    parser.add_argument(
-        "--separator", type=cli.utf8_name, metavar="S", help="separator of the cells (default: a comma, a tab in .tsv)"
-    )
+    _add_choice(parser, "missing", "missing features", missing)
+    _add_choice(parser, "missing-group", "rows without a group", ("drop", "group"))
+    for option, purpose in (
+        ("separator", "sign between cells (default: a comma, a tab in .tsv)"),
+        ("decimal", "decimal sign (default: a point)"),
+        ("thousands", "sign between thousands (default: none)"),
+        ("encoding", "of the file (default: utf-8)"),
+    ):
+        default = getattr(user_table.Reading(), option)
+        parser.add_argument(f"--{option}", type=cli.utf8_name, default=default, metavar="S", help=purpose)
+
+
+def _add_choice(parser: argparse._ActionsContainer, name: str, purpose: str, choices: Sequence[str]) -> None:
+    """Add an option whose first choice is the default, with a help text of one line."""
+    default, *others = choices
+    text = f"{purpose}: {default} (default){', '.join(['', *others])}"
+    parser.add_argument(f"--{name}", choices=choices, default=default, metavar="HOW", help=text)
+
+
+def arguments(options: argparse.Namespace) -> list[str]:
+    """The arguments that give these options for the table again."""
+    words = [str(options.table)]
+    for name in ("sensitive", "feature", "exclude"):
+        words += [word for column in getattr(options, name) for word in cli.option(name, column)]
+    defaults = {"features": None, "categorical": "ignore", "id": None, "scaling": "none", **vars(user_table.Reading())}
+    for name, default in defaults.items():
+        if getattr(options, name) != default:
+            words += cli.option(name.replace("_", "-"), getattr(options, name))
+    return words
+
+
+def reading(options: argparse.Namespace) -> user_table.Reading:
+    """How the options say that the file is read."""
+    return user_table.Reading(**{name: getattr(options, name) for name in user_table.READING})
 
 
 def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
@@ -78,12 +106,13 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
     Raises
     ------
     ClusterletsError
-        If options contradict each other, if the sensitive columns have too many different values, or if
-        :func:`clusterlets.datasets.user_table.read` refuses the table, for example because it has too few groups.
+        If options contradict each other, or if :func:`clusterlets.datasets.user_table.read` refuses the table, for example
+        because it has too few groups.
     """
     check_options(options)
     warnings.simplefilter("ignore", LookAlikeGroups)  # the table's own warnings name them
-    features = options.features.split(",") if options.features else []
+    features = [*(options.features.split(",") if options.features else []), *options.feature]
+    exclude = [name for text in options.exclude for name in text.split(",")]
     for option, names in (("--sensitive", options.sensitive), ("--features", features)):
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
@@ -91,68 +120,55 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
     conflicts = [column for column in options.sensitive if column in features]
     if conflicts:
         raise ClusterletsError(f"{conflicts[0]!r} cannot be both sensitive and a feature; leave it out of --features.")
+    conflicts = [column for column in exclude if column in (*options.sensitive, *features)]
+    if conflicts:
+        raise ClusterletsError(f"--exclude {conflicts[0]} is also a sensitive column or a feature; leave one out.")
     if options.id in (*options.sensitive, *features):
         raise ClusterletsError(f"--id {options.id} is also a sensitive column or a feature; leave one out.")
-
-    def reason_to_skip(name: str, values: np.ndarray) -> str | None:
-        return "named by --id" if name == options.id else reason_not_a_feature(name, values)
-
     table, notes, rows = user_table.read(
         options.table,
         options.sensitive,
         features or user_table.NUMERIC,
-        options.separator,
-        drop_missing=options.drop_missing,
-        reason_to_skip=reason_to_skip,
+        reading(options),
+        exclude=[*exclude, *([options.id] if options.id else [])],
+        one_hot=options.categorical == "onehot",
+        reason_to_skip=reason_not_a_feature,
         min_groups=min_groups,
-        advice=f"--features names the columns to cluster by. {advice(options)}",
+        advice="--features names the columns to cluster by, and --exclude others.",
     )
-    n_groups, n_rows = len(table.group_names), len(table.X)
-    if n_groups > MAX_GROUPS and 2 * n_groups > n_rows:
-        raise ClusterletsError(
-            f"--sensitive {', '.join(options.sensitive)}: {n_rows} rows have {n_groups} different values, too many to be "
-            "groups; bin a measure or a date first."
-        )
-    unused_columns = [name for name in _header(options) if features and name not in (*features, *options.sensitive, options.id)]
-    if unused_columns:
-        notes.append(f"ignored (not named by --features): {', '.join(first_of(unused_columns, _MAX_LISTED))}")
+    hint = "; --categorical onehot makes them features"
+    notes = [note + hint * note.startswith(user_table.IGNORED_TEXT) for note in notes]
+    row_ids, id_notes = ids(options, rows)
+    sensitive = _sensitive_columns(options.sensitive, table)
     return OwnTable(
         table=table,
         X=scaled(table, options.scaling),
-        sensitive=_sensitive_columns(options.sensitive, table),
+        sensitive=sensitive,
         rows=rows,
-        ids=ids(options, rows),
+        ids=row_ids,
         features=f"features: {', '.join(first_of(table.feature_names, _MAX_LISTED))}",
-        notes=notes,
-        warnings=_warnings(table, options.scaling),
+        notes=notes + id_notes,
+        warnings=[*_warnings_on_groups(table, sensitive), *_warnings_on_scales(table, options.scaling)],
     )
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Refuse a Parquet table, and an --id that would give the file with the clusters two columns of the same name."""
-    if options.table.suffix == user_table.PARQUET:
-        raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
+    """Refuse an --id that would give the file with the clusters two columns of the same name."""
     if options.id in _LABEL_COLUMNS:
         raise ClusterletsError(
             f"--id {options.id}: the file with the clusters has a column of this name; rename the one in the table."
         )
 
 
-def advice(options: argparse.Namespace) -> str:
-    """Advice for a table with empty cells; "" if --drop-missing is given already."""
-    return "" if options.drop_missing else "--drop-missing leaves out rows with empty cells."
-
-
-def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
-    """The identifiers (n,) of these rows of the file, as text; None if ``--id`` is not given."""
+def ids(options: argparse.Namespace, rows: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
+    """The identifiers (n,) of these rows, as text, None if ``--id`` is not given; and a note if some are repeated."""
     if options.id is None:
-        return None
-    header = _header(options)
-    if options.id not in header:
-        hint = did_you_mean(options.id, header)
-        raise ClusterletsError(f"{options.table} has no column {options.id!r}, which --id names{hint}.")
-    column = _read_csv(options, dtype=str, keep_default_na=False, usecols=lambda column: column.strip() == options.id)
-    return column.iloc[:, 0].to_numpy()[rows]
+        return None, []
+    values = user_table.read_column(options.table, options.id, reading(options))[rows]
+    n_repeated = len(values) - len(set(values.tolist()))
+    return values, [
+        f"--id {options.id}: {counted(n_repeated, 'row repeats', 'rows repeat')} an identifier"
+    ] if n_repeated else []
 
 
 def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarray | None, clusters: np.ndarray) -> None:
@@ -161,15 +177,6 @@ def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarra
     cli.write_table(options.output, pd.DataFrame(columns))
     destination = "standard output" if options.output == cli.STANDARD_OUTPUT else options.output
     print(f"\nclusters of the rows: {destination}", file=cli.stream_for_people(options.output))
-
-
-def _header(options: argparse.Namespace) -> list[str]:
-    return _read_csv(options, nrows=0).columns.str.strip().tolist()
-
-
-def _read_csv(options: argparse.Namespace, **settings) -> pd.DataFrame:
-    separator = options.separator or user_table.SEPARATORS[options.table.suffix]
-    return pd.read_csv(options.table, sep=separator, encoding="utf-8-sig", **settings)
 
 
 def _sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
@@ -184,23 +191,31 @@ def _sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
     )
 
 
-def _warnings(table: Table, scaling: str) -> list[str]:
-    """Warnings about likely mistakes in the groups and the features, each with advice."""
-    messages = []
-    if len(table.group_names) > MAX_GROUPS:
-        messages.append(
-            f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
-            "since hardly any method can keep so many shares"
-        )
-    for names in columns_of_names(table.group_names):
-        alike = look_alikes(dict.fromkeys(names))
+def _warnings_on_groups(table: Table, sensitive: pd.DataFrame) -> Iterable[str]:
+    """Warnings about likely mistakes in each sensitive column, with advice."""
+    for name, column in sensitive.items():
+        values = column.cat.categories.tolist()
+        if len(values) > MAX_GROUPS:
+            yield (
+                f"each of the {len(values)} values of {name} is a group; bin a measure such as age, since hardly any method "
+                "can keep so many shares"
+            )
+        alike = look_alikes(values)
         if alike:
-            messages.append(alike)
+            yield alike
+        revealing = giveaways(table, column)
+        if revealing:
+            yield (
+                f"features that follow from {name}, so that the clusters are pulled apart by group: "
+                f"{', '.join(first_of(revealing, _MAX_LISTED))}; --exclude leaves them out"
+            )
+
+
+def _warnings_on_scales(table: Table, scaling: str) -> Iterable[str]:
     unlike_features = unlike_scales(table) if scaling == "none" else None
     if unlike_features:
         largest, smallest, ratio = unlike_features
-        messages.append(
+        yield (
             f"{largest} spreads {ratio:,.0f} times as far as {smallest}, so distances hardly show {smallest}; "
             "use --scaling standard unless their units are the same"
         )
-    return messages

@@ -203,20 +203,7 @@ def _numbers_of_clusters(text: str) -> list[int]:
 
 def command(options: argparse.Namespace, run: "Run") -> list[str]:
     """The ``clusterlets cluster`` command, as a list of arguments, that repeats a run."""
-    arguments = ["clusterlets", "cluster", str(options.table)]
-    for column in options.sensitive:
-        arguments += _option("sensitive", column)
-    for name in ("features", "separator", "id"):
-        if getattr(options, name):
-            arguments += _option(name, getattr(options, name))
-    arguments += ["--drop-missing"] * options.drop_missing
-    if options.scaling != "none":
-        arguments += _option("scaling", options.scaling)
-    arguments += _option("method", run.method)
+    words = ["clusterlets", "cluster", *own_table.arguments(options), *cli.option("method", run.method)]
     for name, value in run.parameters.items():
-        arguments += [cluster.flag(name), json.dumps(value) if isinstance(value, Mapping) else as_text(value)]
-    return [*arguments, "-k", str(run.n_clusters), *_option("seed", str(options.seed))]
-
-
-def _option(name: str, value: str) -> list[str]:
-    return [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
+        words += [cluster.flag(name), json.dumps(value) if isinstance(value, Mapping) else as_text(value)]
+    return [*words, "-k", str(run.n_clusters), *cli.option("seed", str(options.seed))]

@@ -1,6 +1,8 @@
 """Probable mistakes in a table, such as identifiers as features or unlike scales."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +34,14 @@ def reason_not_a_feature(name: str, values: np.ndarray) -> str | None:
     if n_distinct < len(values):
         return "whole numbers that nearly all differ"
     return "consecutive numbers" if np.ptp(values) == len(values) - 1 else "whole numbers that all differ"
+
+
+def giveaways(table: Table, sensitive: Sequence[Any]) -> list[str]:
+    """The features that follow from the values (n,) of a sensitive column, as a copy or dummies of it do. O(n d)."""
+    _, codes = np.unique(np.asarray(sensitive, dtype=str), return_inverse=True)
+    first_rows = np.unique(codes, return_index=True)[1]
+    follows = (table.X[first_rows[codes]] == table.X).all(axis=0) & (np.ptp(table.X, axis=0) > 0)
+    return [name for name, does in zip(table.feature_names, follows, strict=True) if does]
 
 
 def unlike_scales(table: Table) -> tuple[str, str, float] | None:

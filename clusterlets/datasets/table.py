@@ -38,6 +38,8 @@ class Table:
         Other sensitive attributes, whose values (strings) may be the groups. An empty string is a missing value.
     dropped_duplicates : int
         Rows that :func:`without_duplicates` left out.
+    one_hot : tuple of slices
+        Features that encode one column of text each. :func:`scaled` gives them together the weight of one feature.
     """
 
     X: np.ndarray
@@ -46,6 +48,7 @@ class Table:
     group_names: tuple[str, ...]
     sensitive: Mapping[str, np.ndarray] = field(default_factory=dict)
     dropped_duplicates: int = 0
+    one_hot: tuple[slice, ...] = ()
 
     @property
     def group_counts(self) -> np.ndarray:
@@ -161,9 +164,18 @@ def fingerprint(table: Table) -> str:
 
 
 def scaled(table: Table, scaling: str) -> np.ndarray:
-    """Features (n, d) for scaling ``none`` or ``standard``. Raises ClusterletsError if their squares overflow."""
+    """Features (n, d) for scaling ``none`` or ``standard``. Raises ClusterletsError if their squares overflow.
+
+    ``standard`` gives each feature a variance of 1, and the features of an encoded text column a total variance of 1.
+    """
     check_magnitudes(table.X, table.feature_names, each=scaling == "standard")
-    return standardise(table.X) if scaling == "standard" else table.X
+    if scaling == "none":
+        return table.X
+    X = standardise(table.X)
+    for block in table.one_hot:
+        variance = table.X[:, block].var(axis=0).sum()
+        X[:, block] = (table.X[:, block] - table.X[:, block].mean(axis=0)) / np.sqrt(variance)
+    return X
 
 
 def standardise(X: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Read a user's own table from CSV, TSV or Parquet. Error messages name the line and the column.
+"""Read a user's own table from CSV, TSV, Excel or Parquet. Error messages name the line or row, and the column.
 
 Nothing is guessed silently: a column of numbers with a few cells of text, or with decimal commas, is an error. It is not
 read as text.
@@ -6,39 +6,105 @@ read as text.
 
 import csv
 import importlib.util
+import io
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from clusterlets.algorithms.checks import LARGEST, check_groups
+from clusterlets.algorithms.checks import LARGEST, MAX_GROUPS, check_groups
 from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, check_name, table_of_groups
-from clusterlets.errors import ClusterletsError, did_you_mean
+from clusterlets.errors import ClusterletsError, did_you_mean, nearest_names
+from clusterlets.text import first_of
 
 NUMERIC = "numeric"  # in place of a list of features: every numeric or boolean column
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-PARQUET = ".parquet"
+#: The remark about text columns that are no features begins with this.
+IGNORED_TEXT = "ignored (not numeric)"
 
-_ROWS_PER_CHUNK = 50_000
+# The library that reads a format, and the extra that installs it.
+_LIBRARIES = {".xlsx": ("openpyxl", "tables"), ".parquet": ("pyarrow", "data")}
 _PANDAS_INDEX = " "  # our name for the unnamed column in which pandas saves its index; a stripped name cannot equal it
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _FORMULA_STARTS = "=+-@＝＋－＠"  # a spreadsheet reads text that begins with one of these as a formula
-_MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
+_MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "<na>", "nat", "none", "null"}
+_GAPS = {"", "nan", "<na>", "nat"}  # marks that no person would choose as the name of a group
+_MAX_LISTED = 60  # columns that a remark names
+_MIN_LEVEL = 0.01  # smallest share of rows of a text value with a feature of its own
 # Patterns of cells that people read as numbers, each with a remedy for the message. A column of such cells is not text.
 _MISSPELT_NUMBERS = {
-    re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
-    re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with thousands separators: leave them out",
+    re.compile(r"[+-]?\d{1,3},\d{3}"): "a number with a comma: --thousands , if it separates thousands, or --decimal ,",
+    re.compile(r"[+-]?\d{1,3}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?"): "a number with separators of "
+    "thousands: name them with --thousands and --decimal (in a configuration, thousands and decimal)",
+    re.compile(r"[+-]?\d*,\d+"): "a number with a comma: write decimals with a point, or use --decimal , (in a configuration, "
+    "decimal)",
+    re.compile(r"[+-]?\d{1,3}(?:_\d{3})+(?:\.\d+)?"): "a number with underscores: leave them out, or use --thousands _",
     re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
 }
 
-# The line or row number of each row, and the cells of each column as strings ("" if a value is missing).
-Chunk = tuple[Sequence[int], list[Sequence[str]]]
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a file.
+
+    Attributes
+    ----------
+    separator : str or None
+        Between cells: one character, except a quotation mark or line end. By default a comma, and in ``.tsv`` files a tab.
+    decimal, thousands : str
+        The decimal sign, ``.`` or ``,``, and the sign between thousands; by default there is none.
+    encoding : str
+        Of text files.
+    missing : {"error", "drop", "median"}
+        A feature without a value is an error, leaves out its row, or is filled with the median of its column.
+    missing_group : {"drop", "group"}
+        Whether rows without a sensitive value are left out, or form a group.
+    """
+
+    separator: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    encoding: str = "utf-8"
+    missing: str = "error"
+    missing_group: str = "drop"
+
+    def check(self) -> None:
+        """Raise ClusterletsError for signs that cannot be told apart, or for an unknown encoding."""
+        separator = self.separator
+        if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
+            raise ClusterletsError(
+                f"the separator {separator!r} cannot separate cells; use one character, except a quotation mark or line end."
+            )
+        if self.decimal not in (".", ","):
+            raise ClusterletsError(f"the decimal sign {self.decimal!r} must be a point or a comma.")
+        if self.thousands is not None and (len(self.thousands) != 1 or self.thousands in f'{self.decimal}0123456789+-eE"'):
+            raise ClusterletsError(f"the sign {self.thousands!r} cannot separate thousands; use one that numbers do not have.")
+        try:
+            "".encode(self.encoding)
+        except LookupError:
+            raise ClusterletsError(f"there is no encoding {self.encoding!r}; use utf-8 or cp1252, for example.") from None
+
+    def numbers(self, cells: Sequence[str]) -> np.ndarray:
+        """The cells (n,) as numbers, NaN for what is none."""
+        if self.decimal == "." and not self.thousands:
+            return numerals.parse_numbers(cells)
+        decimal, thousands = re.escape(self.decimal), self.thousands or ""
+        whole = rf"[0-9]{{1,3}}(?:{re.escape(thousands)}[0-9]{{3}})+|[0-9]+" if thousands else "[0-9]+"
+        number = re.compile(rf"\s*[+-]?(?:(?:{whole})(?:{decimal}[0-9]*)?|{decimal}[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+        return numerals.parse_numbers(
+            [cell.replace(thousands, "").replace(self.decimal, ".") if number.fullmatch(cell) else "_" for cell in cells]
+        )
+
+
+#: Names of the settings of a :class:`Reading`.
+READING = tuple(field.name for field in fields(Reading))
 
 
 def check_exists(path: Path) -> None:
@@ -50,20 +116,13 @@ def check_exists(path: Path) -> None:
 def check_file(path: Path) -> None:
     """Raise ClusterletsError unless the file exists and :func:`read` supports its format. The file is not opened."""
     check_exists(path)
-    if path.suffix not in (*SEPARATORS, PARQUET):
-        raise ClusterletsError(f"{path} has an unknown format; its name must end in {', '.join(SEPARATORS)} or {PARQUET}.")
-    if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
+    if path.suffix not in (*SEPARATORS, *_LIBRARIES):
+        raise ClusterletsError(f"{path} has an unknown format; its name must end in {', '.join((*SEPARATORS, *_LIBRARIES))}.")
+    library, extra = _LIBRARIES.get(path.suffix, ("", ""))
+    if library and importlib.util.find_spec(library) is None:
         raise ClusterletsError(
-            f"{path} needs the package pyarrow, which is not installed. Install it with "
-            "`python -m pip install '.[data]'` in a checkout of the project, or save the table as CSV."
-        )
-
-
-def check_separator(separator: str | None) -> None:
-    """Raise ClusterletsError unless the separator is None or a character that can separate cells."""
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
-        raise ClusterletsError(
-            f"the separator {separator!r} cannot separate cells; use one character, except a quotation mark or line end."
+            f"{path} needs the package {library}, which is not installed. Install it with "
+            f"`python -m pip install '.[{extra}]'` in a checkout of the project, or save the table as CSV."
         )
 
 
@@ -71,9 +130,10 @@ def read(
     path: Path,
     sensitive: Sequence[str],
     features: str | Sequence[str] = NUMERIC,
-    separator: str | None = None,
+    reading: Reading = Reading(),
     *,
-    drop_missing: bool = False,
+    exclude: Sequence[str] = (),
+    one_hot: bool = False,
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None = None,
     min_groups: int = 2,
     advice: str = "",
@@ -83,16 +143,18 @@ def read(
     Parameters
     ----------
     path : Path
-        CSV or TSV in UTF-8 with a header line, or Parquet.
+        CSV or TSV with a header line, the first sheet of an Excel file, or Parquet.
     sensitive : names
-        The columns whose values are the groups. With several columns, each combination of values is a group. Rows without
-        a value are left out. A column of fractional numbers is an error.
+        The columns whose values are the groups. With several columns, each combination of values is a group. A column of
+        fractional numbers, or with too many values to be groups, is an error.
     features : names, or "numeric"
         Columns to cluster by. By default, every column of numbers or booleans that is not sensitive.
-    separator : str, optional
-        One character, except a quotation mark or line end. By default a comma, and in ``.tsv`` files a tab.
-    drop_missing : bool
-        Whether to leave out rows that lack a feature; otherwise such rows are an error.
+    reading : Reading
+        How to read the file.
+    exclude : names
+        Columns that are no features.
+    one_hot : bool
+        Whether text columns are features too: one for each value, and one for all rare values.
     reason_to_skip : callable, optional
         Called with the name and the values (NaN if missing) of each numeric column, unless ``features`` are named. It returns
         why the column is not a feature, or None.
@@ -107,36 +169,46 @@ def read(
         If the file cannot be used. The message names the file, the line and the column.
     """
     with _bad_data_as_user_error(path):
-        columns, sensitive_values, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
-        for name, cells in sensitive_values.items():
-            _check_sensitive(f"{path.name}, column {name!r}:", cells)
-        text_columns: list[str] = []
-        remarks_on_columns: list[str] = []
+        source = _Source.open(path, sensitive, features, reading, exclude)
+        sensitive_values, has_group, group_remarks = source.groups(sensitive)
+        for name, values in sensitive_values.items():
+            with _at(f"{path.name}, column {name!r}:"):
+                check_groups(dict.fromkeys(values[has_group].tolist()), int(has_group.sum()))
+        columns, remarks = source.columns(features), source.remarks_on_unused(features)
+        text_columns = [column for column in columns if column.is_text] if one_hot or features == NUMERIC else []
+        columns = [column for column in columns if column not in text_columns]
         if features == NUMERIC:
-            columns, text_columns, remarks_on_columns = _choose_features(path.name, columns, reason_to_skip)
-        X = _all_values(columns, prefix, advice)
-        has_features, has_group, remarks_on_rows = _find_complete_rows(columns, X, sensitive_values)
+            columns, skipped = _choose_features(path.name, columns, reason_to_skip, bool(one_hot and text_columns))
+            remarks += skipped
+        X, has_features, row_remarks = source.complete_rows(columns, text_columns if one_hot else [], advice)
+        names, blocks = [column.name for column in columns], []
+        for column in text_columns if one_hot else []:
+            levels, dummies = _one_hot(column.cells)
+            if len(levels) < 2:
+                remarks.append(f"left out (text that hardly ever repeats, or never varies): {column.name}")
+                continue
+            blocks.append(slice(len(names), len(names) + len(levels)))
+            X, names = np.column_stack([X, dummies]), names + [f"{column.name} = {level}" for level in levels]
         if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
-        try:
-            sensitive_columns = [np.array(values, dtype=object)[has_features] for values in sensitive_values.values()]
-            table = table_of_groups(X[has_features], tuple(column.name for column in columns), sensitive_columns, min_groups)
+        with _at(f"{path.name}:"):
+            sensitive_columns = [np.where(has_group, values, "")[has_features] for values in sensitive_values.values()]
+            table = table_of_groups(X[has_features], tuple(names), sensitive_columns, min_groups)
+            table = replace(table, one_hot=tuple(blocks))
             check(table)
-        except BadData as problem:
-            raise BadData(f"{path.name}: {problem}") from None
         if not np.ptp(table.X, axis=0).any():
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
-    remarks = [*remarks_on_rows, *remarks_on_columns, *_remarks_on_table(table, sensitive_values, text_columns)]
-    return table, remarks, np.flatnonzero(has_features & has_group)
+    remarks = [*row_remarks, *group_remarks(has_features), *remarks]
+    ignored = [column.name for column in text_columns if not one_hot]
+    return table, remarks + _remarks_on_table(table, ignored), np.flatnonzero(has_features & has_group)
 
 
 def read_rows(
     path: Path,
     sensitive: Sequence[str],
     features: Sequence[str],
-    separator: str | None = None,
+    reading: Reading = Reading(),
     *,
-    drop_missing: bool = False,
     advice: str = "",
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
     """Read rows that need not form a valid table by themselves. Parameters and errors are as in :func:`read`.
@@ -152,14 +224,23 @@ def read_rows(
         Each row's number in the file, counted from 0.
     """
     with _bad_data_as_user_error(path):
-        columns, sensitive_values, prefix = _read_columns(path, sensitive, features, separator, drop_missing)
-        X = _all_values(columns, prefix, advice)
-        has_features, has_group, remarks = _find_complete_rows(columns, X, sensitive_values)
+        source = _Source.open(path, sensitive, features, reading)
+        sensitive_values, has_group, group_remarks = source.groups(sensitive)
+        X, has_features, remarks = source.complete_rows(source.columns(features), [], advice, can_fill=False)
         rows = np.flatnonzero(has_features & has_group)
         if not len(rows):
-            raise BadData(f"{path.name}: no row has a sensitive value{' and all features' if drop_missing else ''}.")
-        values_of_rows = {name: np.array(values, dtype=object)[rows] for name, values in sensitive_values.items()}
-        return X[rows], values_of_rows, remarks, rows
+            raise BadData(
+                f"{path.name}: no row has a sensitive value{' and all features' if reading.missing == 'drop' else ''}."
+            )
+        remarks += group_remarks(has_features)
+        return X[rows], {name: values[rows] for name, values in sensitive_values.items()}, remarks, rows
+
+
+def read_column(path: Path, name: str, reading: Reading = Reading()) -> np.ndarray:
+    """The cells (n,) of one column, as text."""
+    with _bad_data_as_user_error(path):
+        source = _Source.open(path, [name], [], reading)
+        return np.array(source.cells[name], dtype=object)
 
 
 @contextmanager
@@ -170,74 +251,167 @@ def _bad_data_as_user_error(path: Path) -> Iterator[None]:
         raise ClusterletsError(f"{problem} Correct {path} or the options, and run again.") from None
 
 
-def _read_columns(
-    path: Path, sensitive: Sequence[str], features: str | Sequence[str], separator: str | None, allows_missing: bool
-) -> tuple[list["_Column"], dict[str, list[str]], str]:
-    """The columns that may be features, the sensitive values by column, and the text that precedes row numbers in messages."""
-    check_separator(separator)
-    check_file(path)
-    if path.suffix == PARQUET:
-        header, chunks, prefix = _open_parquet(path)
-    else:
-        header, chunks, prefix = _open_delimited(path, separator or SEPARATORS[path.suffix])
-    header = _check_header(path.name, header, sensitive, features)
-    candidates = [column for column in header if column not in sensitive] if features == NUMERIC else features
-    columns = {name: _Column(name, allows_missing) for name in candidates}
-    sensitive_values: dict[str, list[str]] = {name: [] for name in sensitive}
-    distinct_values: dict[str, str] = {}  # equal values share memory
-    for row_numbers, cells in chunks:
-        cells_by_name = dict(zip(header, cells, strict=True))
-        for name, column in columns.items():
-            column.add(row_numbers, cells_by_name[name])
-        for name, values in sensitive_values.items():
-            for row, cell in zip(row_numbers, cells_by_name[name], strict=True):
-                text = cell.strip()
-                if text not in distinct_values:
-                    check_name(text, f"{prefix} {row}: column {name!r}:")
-                    distinct_values[text] = text
-                values.append(distinct_values[text])
-    if not next(iter(sensitive_values.values())):
-        raise BadData(f"{path.name} has a header but no rows.")
-    return list(columns.values()), sensitive_values, prefix
+@contextmanager
+def _at(where: str) -> Iterator[None]:
+    """Raise errors about values as BadData that begins with ``where``."""
+    try:
+        yield
+    except (BadData, ClusterletsError) as problem:
+        raise BadData(f"{where} {problem}") from None
 
 
-# ---- from files to chunks of text ------------------------------------------------------------------------------------
+# ---- from files to columns of text -----------------------------------------------------------------------------------
 
 
-def _open_delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chunk], str]:
-    rows = _rows(path, separator)
-    _, header = next(rows, (0, []))
-    if not header:
+@dataclass(frozen=True)
+class _Source:
+    """The cells of a file."""
+
+    name: str
+    unit: str  # of the numbers below: line or row
+    numbers: Sequence[int]  # where each row (n,) stands in the file
+    cells: dict[str, Sequence[str]]  # (n,) of each column, "" if a value is missing
+    candidates: list[str]  # columns that are neither sensitive nor excluded
+    reading: Reading
+
+    @classmethod
+    def open(
+        cls, path: Path, sensitive: Sequence[str], features: str | Sequence[str], reading: Reading, exclude: Sequence[str] = ()
+    ) -> "_Source":
+        """Read a file that has all these columns."""
+        reading.check()
+        check_file(path)
+        numbers: Sequence[int]
+        if path.suffix in SEPARATORS:
+            header, columns, numbers = _read_text(path, reading)
+        else:
+            header, columns = (_read_excel if path.suffix == ".xlsx" else _read_parquet)(path)
+            numbers = range(1, len(columns[0]) + 1 if columns else 1)
+        header = _check_header(path.name, header, [*sensitive, *([] if features == NUMERIC else features), *exclude], features)
+        if not len(numbers):
+            raise BadData(f"{path.name} has a header but no rows.")
+        candidates = [name for name in header if name not in (*sensitive, *exclude)]
+        unit = "line" if path.suffix in SEPARATORS else "row"
+        return cls(path.name, unit, numbers, dict(zip(header, columns, strict=True)), candidates, reading)
+
+    def groups(self, sensitive: Sequence[str]) -> tuple[dict[str, np.ndarray], np.ndarray, Callable[[np.ndarray], list[str]]]:
+        """The values (n,) of each sensitive column, whether each row has them all (n,), and remarks on the complete rows."""
+        values_of_columns, has_group = {}, np.ones(len(self.numbers), dtype=bool)
+        for name in sensitive:
+            values = [cell.strip() for cell in self.cells[name]]
+            for text, row in {text: row for row, text in reversed(list(enumerate(values)))}.items():
+                check_name(text, f"{self.name}, {self.unit} {self.numbers[row]}: column {name!r}:")
+            if self.reading.missing_group == "group":
+                values = ["missing" if value.lower() in _GAPS else value for value in values]
+            else:
+                has_group &= [not _is_gap(value) for value in values]
+            values_of_columns[name] = np.array(values, dtype=object)
+
+        def remarks(has_features: np.ndarray) -> list[str]:
+            dropped = has_features & ~has_group
+            if not dropped.any():
+                return []
+            texts = {text for values in values_of_columns.values() for text in values[dropped]}
+            marks = sorted(text for text in texts if text and _is_gap(text))
+            have, were = ("has", "was") if dropped.sum() == 1 else ("have", "were")
+            noted = f" ({', '.join(marks)}; --missing-group group keeps them)" if marks else ""
+            return [f"{dropped.sum()} of {has_features.sum()} rows {have} no sensitive value{noted} and {were} left out"]
+
+        return values_of_columns, has_group, remarks
+
+    def columns(self, features: str | Sequence[str]) -> list["_Column"]:
+        """The columns that may be features."""
+        names = [name for name in self.candidates if name != _PANDAS_INDEX] if features == NUMERIC else features
+        return [_Column.of(name, self.cells[name], self.reading) for name in names]
+
+    def remarks_on_unused(self, features: str | Sequence[str]) -> list[str]:
+        """A remark on the columns that are left out whatever they hold."""
+        if features == NUMERIC:
+            saved = "left out: a column without a name, in which pandas saves row numbers"
+            return [saved] if _PANDAS_INDEX in self.candidates else []
+        unused = [name for name in self.candidates if name not in features and name != _PANDAS_INDEX]
+        return [f"ignored (not named as features): {', '.join(first_of(unused, _MAX_LISTED))}"] if unused else []
+
+    def complete_rows(
+        self, columns: Sequence["_Column"], text_columns: Sequence["_Column"], advice: str, can_fill: bool = True
+    ) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """The numbers of the columns (n, d), whether each row has all features (n,), and remarks about gaps."""
+        self._check_cells(columns, advice)
+        X = np.column_stack([column.values for column in columns]) if columns else np.empty((len(self.numbers), 0))
+        gaps = np.isnan(X)
+        text_gaps = [np.array([_is_gap(cell) for cell in column.cells]) for column in text_columns]
+        lacking = {column.name: gap for column, gap in zip((*columns, *text_columns), (*gaps.T, *text_gaps), strict=True)}
+        lacking = {name: gap for name, gap in lacking.items() if gap.any()}
+        is_incomplete = np.any(list(lacking.values()), axis=0) if lacking else np.zeros(len(X), dtype=bool)
+        if not lacking:
+            return X, ~is_incomplete, []
+        n_cells = sum(int(gap.sum()) for gap in lacking.values())
+        if self.reading.missing == "error":
+            name, gap = next(iter(lacking.items()))
+            counts = ", ".join(f"{name!r} ({gap.sum()})" for name, gap in lacking.items())
+            raise BadData(
+                f"{self.name}, {self.unit} {self.numbers[int(gap.argmax())]}: column {name!r} is empty (cells without a value: "
+                f"{counts}). --missing drop leaves out {is_incomplete.sum()} of {len(X)} rows"
+                f"{f', and --missing median fills {n_cells} cells' if can_fill else ''} (in a configuration, missing: drop). "
+                f"{advice}".rstrip()
+            )
+        if self.reading.missing == "median":
+            from sklearn.impute import SimpleImputer  # imported late: scikit-learn is slow to load
+
+            X = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X) if gaps.any() else X
+            filled = ", ".join(f"{name} ({gap.sum()})" for name, gap in lacking.items())
+            return X, np.ones(len(X), dtype=bool), [f"cells without a value, filled with the median of their column: {filled}"]
+        n_lacking = int(is_incomplete.sum())
+        lack, were = ("lacks", "was") if n_lacking == 1 else ("lack", "were")
+        return X, ~is_incomplete, [f"{n_lacking} of {len(X)} rows {lack} a value and {were} left out: {', '.join(lacking)}"]
+
+    def _check_cells(self, columns: Sequence["_Column"], advice: str) -> None:
+        """Raise BadData for the first cell that is not a number, and name all columns with such cells."""
+        unusable = [column for column in columns if column.n_unusable]
+        if unusable:
+            column = unusable[0]
+            cell = column.cells[column.first_unusable]
+            others = ", ".join(f"{column.name!r} ({column.n_unusable})" for column in unusable)
+            note = f" All columns with such cells: {others}." if len(unusable) > 1 else ""
+            raise BadData(
+                f"{self.name}, {self.unit} {self.numbers[column.first_unusable]}: column {column.name!r} holds {cell[:60]!r}, "
+                f"{_explain_cell(cell)} (unusable cells in the column: {column.n_unusable}).{note} {advice}".rstrip()
+            )
+        for column in columns:
+            if column.kinds["number"] and column.kinds["boolean"]:
+                raise BadData(f"{self.name}: column {column.name!r} mixes numbers with true and false.")
+
+
+def _read_text(path: Path, reading: Reading) -> tuple[list[str], list[Sequence[str]], list[int]]:
+    """The header, the columns, and the number of the line where each row begins. Blank lines are skipped."""
+    separator = reading.separator or SEPARATORS[path.suffix]
+    try:
+        text = path.read_bytes().decode("utf-8-sig" if reading.encoding.lower() in ("utf-8", "utf8") else reading.encoding)
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise BadData(
+            f"{path.name}, line {line}: the byte 0x{error.object[error.start]:02x} is not {reading.encoding.upper()}; name the "
+            "file's encoding, such as --encoding cp1252, or save the table as UTF-8."
+        ) from None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows, lines, line = [], [], 1
+    try:
+        for cells in reader:
+            if cells:
+                rows.append(cells)
+                lines.append(line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BadData(f"{path.name}, line {line}: {error}; is a quotation mark missing there?") from None
+    if not rows:
         raise BadData(f"{path.name} is empty.")
+    header, *rows = rows
     if len(header) == 1:
         raise BadData(f"{path.name} has only one column, {header[0][:60]!r}.{_suggest_separator(header[0], separator)}")
-    return header, _chunks(path.name, rows, len(header)), f"{path.name}, line"
-
-
-def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row's first line number and its cells. Blank lines are skipped."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=separator, strict=True)
-        line = 1
-        try:
-            for cells in reader:
-                if cells:
-                    yield line, cells
-                line = reader.line_num + 1
-        except csv.Error as error:
-            raise BadData(f"{path.name}, line {line}: {error}; is a quotation mark missing there?") from None
-        except UnicodeDecodeError:
-            raise BadData(f"{path.name}, {_describe_undecodable_byte(path)}; save the table as UTF-8.") from None
-
-
-def _describe_undecodable_byte(path: Path) -> str:
-    content = path.read_bytes()
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        return f"line {line}: the byte 0x{content[error.start]:02x} is not UTF-8"
-    return "which changed while it was read"
+    for line, row in zip(lines[1:], rows, strict=True):
+        if len(row) != len(header):
+            raise BadData(f"{path.name}, line {line}: {len(row)} cells where the header has {len(header)}.")
+    return header, list(zip(*rows, strict=True)) or [()] * len(header), lines[1:]
 
 
 def _suggest_separator(header: str, separator: str) -> str:
@@ -249,58 +423,53 @@ def _suggest_separator(header: str, separator: str) -> str:
     return f" If the file has another separator, name it: --separator {in_shell} (in a configuration, separator: {in_yaml})."
 
 
-def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
-    while chunk := list(islice(rows, _ROWS_PER_CHUNK)):
-        for line, row in chunk:
-            if len(row) != width:
-                raise BadData(f"{name}, line {line}: {len(row)} cells where the header has {width}.")
-        lines, cells = zip(*chunk, strict=True)
-        yield lines, list(zip(*cells, strict=True))
-
-
-def _open_parquet(path: Path) -> tuple[list[str], Iterator[Chunk], str]:
-    with _damage_as_bad_data(path.name):
-        import pyarrow.parquet
-
-        file = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True)
-        header = file.schema_arrow.names
-    return header, _batches(path.name, file), f"{path.name}, row"
-
-
 @contextmanager
-def _damage_as_bad_data(name: str) -> Iterator[None]:
-    """Raise pyarrow's errors about the content as BadData."""
+def _damage_as_bad_data(name: str, format_name: str) -> Iterator[None]:
+    """Raise a library's errors about the content as BadData."""
     try:
         yield
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:  # the system's error, not the content's
             raise
-        raise BadData(f"{name} is not an intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
+        raise BadData(f"{name} is not an intact {format_name} file ({' '.join(str(error).split())[:200]}).") from None
 
 
-def _batches(name: str, file) -> Iterator[Chunk]:
-    n_rows = 0
-    with _damage_as_bad_data(name):
-        for batch in file.iter_batches(_ROWS_PER_CHUNK):
-            yield range(n_rows + 1, n_rows + len(batch) + 1), [_as_strings(column) for column in batch.columns]
-            n_rows += len(batch)
-    if n_rows != file.metadata.num_rows:
-        raise BadData(f"{name} is not an intact Parquet file (it holds {n_rows} of {file.metadata.num_rows} rows).")
+def _read_parquet(path: Path) -> tuple[list[str], list[Sequence[str]]]:
+    with _damage_as_bad_data(path.name, "Parquet"):
+        import pyarrow
+        import pyarrow.parquet
+
+        file = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True)
+        table = file.read()
+        if len(table) != file.metadata.num_rows:
+            raise ValueError(f"it holds {len(table)} of {file.metadata.num_rows} rows")
+        columns = [
+            # Python's own dates end with the year 9999.
+            column.cast(pyarrow.string())
+            if pyarrow.types.is_timestamp(column.type) or pyarrow.types.is_date(column.type)
+            else column
+            for column in table.columns
+        ]
+        return table.column_names, [_as_text(column.to_pylist()) for column in columns]
 
 
-def _as_strings(column) -> list[str]:
+def _read_excel(path: Path) -> tuple[list[str], list[Sequence[str]]]:
+    with _damage_as_bad_data(path.name, "Excel"):
+        import pandas as pd
+
+        frame = pd.read_excel(path, header=None, dtype=object, keep_default_na=False, na_filter=False)
+    if frame.empty:
+        raise BadData(f"{path.name} is empty.")
+    header, *rows = [_as_text(row) for row in frame.to_numpy()]
+    return header, list(zip(*rows, strict=True)) or [()] * len(header)
+
+
+def _as_text(values: Sequence[Any]) -> list[str]:
     """The cells as in a CSV file. Missing values and NaN become empty strings."""
-    import pyarrow
-
-    if pyarrow.types.is_timestamp(column.type) or pyarrow.types.is_date(column.type):
-        column = column.cast(pyarrow.string())  # Python's own dates end with the year 9999
-    return ["" if cell is None or cell != cell else str(cell) for cell in column.to_pylist()]
+    return ["" if value is None or value != value else str(value) for value in values]
 
 
-# ---- the header ------------------------------------------------------------------------------------------------------
-
-
-def _check_header(name: str, header: list[str], sensitive: Sequence[str], features: str | Sequence[str]) -> list[str]:
+def _check_header(name: str, header: list[str], requested: Sequence[str], features: str | Sequence[str]) -> list[str]:
     header = [column.strip() for column in header]
     first_index: dict[str, int] = {}
     for index, column in enumerate(header):
@@ -311,127 +480,62 @@ def _check_header(name: str, header: list[str], sensitive: Sequence[str], featur
         if first_index.setdefault(column, index) != index:
             positions = f"as columns {first_index[column] + 1} and {index + 1}"
             raise BadData(f"{name}: the column name {column!r} occurs twice, {positions}.")
-    requested = [*sensitive] if features == NUMERIC else [*sensitive, *features]
     for column in requested:
         if column not in header:
-            raise BadData(f"{name} has no column {column!r}{did_you_mean(column, header)}; its columns: {', '.join(header)}.")
+            hint = f"{did_you_mean(column, header)}; its columns: {nearest_names(column, header)}"
+            raise BadData(f"{name} has no column {column!r}{hint}.")
     used = [column for column in header if column != _PANDAS_INDEX] if features == NUMERIC else requested
     for column in used:
         check_name(column, f"{name}: the column name")
     return header
 
 
-# ---- from chunks to a table ------------------------------------------------------------------------------------------
+# ---- from text to features -------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
 class _Column:
-    """The numbers of a column, chunk by chunk, and the first cell that is not a number."""
+    """A column that may be a feature."""
 
-    def __init__(self, name: str, allows_missing: bool):
-        self.name, self._allows_missing = name, allows_missing
-        self.parts: list[np.ndarray] = []
-        self.kind_counts: Counter[str] = Counter()
-        self.first_unusable_cell: tuple[int, str] | None = None
+    name: str
+    cells: Sequence[str]  # (n,)
+    values: np.ndarray  # (n,), NaN for a cell that is neither a number nor a boolean
+    kinds: Counter  # how many cells are a number, a boolean, missing, misspelt, or text
+    first_unusable: int  # row of the first cell that is misspelt or text, or -1
 
-    def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
-        values = numerals.parse_numbers(cells)
+    @classmethod
+    def of(cls, name: str, cells: Sequence[str], reading: Reading) -> "_Column":
+        values = reading.numbers(cells)
         irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN or too large
-        self.kind_counts["number"] += len(cells) - len(irregular)
+        kinds, first_unusable = Counter(number=len(cells) - len(irregular)), -1
         for index in irregular:
             kind = _kind(cells[index], values[index])
-            self.kind_counts[kind] += 1
-            if kind == "boolean":
-                values[index] = _BOOLEANS[cells[index].strip().lower()]
-            elif self.first_unusable_cell is None and not (kind == "missing" and self._allows_missing):
-                self.first_unusable_cell = row_numbers[index], cells[index]
-        self.parts.append(values)
+            kinds[kind] += 1
+            values[index] = _BOOLEANS[cells[index].strip().lower()] if kind == "boolean" else np.nan
+            if first_unusable < 0 and kind in ("misspelt", "text"):
+                first_unusable = index
+        return cls(name, cells, values, kinds, first_unusable)
 
     @property
     def is_text(self) -> bool:
         """Whether the column is empty or mostly text, and so not meant as a feature."""
-        numeric = self.kind_counts["number"] + self.kind_counts["boolean"] + self.kind_counts["misspelt"]
-        return not numeric or self.kind_counts["text"] > numeric
+        numeric = self.kinds["number"] + self.kinds["boolean"] + self.kinds["misspelt"]
+        return not numeric or self.kinds["text"] > numeric
 
     @property
     def n_unusable(self) -> int:
-        """How many cells are neither numbers nor booleans. Missing cells count only if they are not allowed."""
-        counts = self.kind_counts
-        allowed_missing = counts["missing"] if self._allows_missing else 0
-        return counts.total() - counts["number"] - counts["boolean"] - allowed_missing
-
-    def values(self, prefix: str) -> np.ndarray:
-        """All numbers (n,). Raises BadData if a cell is not a number, or if numbers and booleans are mixed."""
-        if self.first_unusable_cell:
-            row, cell = self.first_unusable_cell
-            problem = f"holds {cell[:60]!r}, {_explain_cell(cell)}" if cell.strip() else "is empty"
-            raise BadData(f"{prefix} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.n_unusable}).")
-        if self.kind_counts["number"] and self.kind_counts["boolean"]:
-            raise BadData(f"{prefix.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
-        return np.concatenate(self.parts)
+        return self.kinds["misspelt"] + self.kinds["text"]
 
 
-def _all_values(columns: Sequence[_Column], prefix: str, advice: str) -> np.ndarray:
-    """The numbers of all columns (n, d). A BadData names the first unusable cell, and all columns with such cells."""
-    try:
-        return np.column_stack([column.values(prefix) for column in columns])
-    except BadData as problem:
-        unusable = [f"{column.name!r} ({column.n_unusable})" for column in columns if column.n_unusable]
-        if not unusable:
-            raise
-        other_columns = f" All columns with such cells: {', '.join(unusable)}." if len(unusable) > 1 else ""
-        raise BadData(f"{problem}{other_columns} {advice}".rstrip()) from None
-
-
-def _choose_features(
-    file_name: str, columns: list[_Column], reason_to_skip: Callable[[str, np.ndarray], str | None] | None
-) -> tuple[list[_Column], list[str], list[str]]:
-    """The columns that :data:`NUMERIC` stands for, the names of the text columns, and remarks about other columns."""
-    remarks = []
-    if any(column.name == _PANDAS_INDEX for column in columns):
-        remarks.append("left out: a column without a name, in which pandas saves row numbers")
-    text_columns = [column.name for column in columns if column.is_text and column.name != _PANDAS_INDEX]
-    numeric_columns = [column for column in columns if not column.is_text and column.name != _PANDAS_INDEX]
-    features, skipped_columns = [], []
-    for column in numeric_columns:
-        reason = reason_to_skip and reason_to_skip(column.name, np.concatenate(column.parts))
-        if reason:
-            skipped_columns.append(f"{column.name} ({reason})")
-        else:
-            features.append(column)
-    skipped = ", ".join(skipped_columns)
-    if skipped:
-        remarks.append(f"left out (--features names columns to keep): {skipped}")
-    if not features:
-        skip_note = f" Left out: {skipped}; name those that are features with --features." if skipped else ""
-        raise BadData(f"{file_name} has no numeric or boolean column besides the sensitive one.{skip_note}")
-    return features, text_columns, remarks
-
-
-def _find_complete_rows(
-    columns: Sequence[_Column], X: np.ndarray, sensitive_values: dict[str, list[str]]
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Whether each row has all features (n,), whether it has all sensitive values (n,), and remarks about incomplete rows."""
-    remarks = []
-    has_features = ~np.isnan(X).any(axis=1)
-    has_group = np.all([np.array([value != "" for value in values]) for values in sensitive_values.values()], axis=0)
-    n_usable = int(has_features.sum())
-    n_lacking, n_ungrouped = len(X) - n_usable, int((has_features & ~has_group).sum())
-    if n_lacking:
-        incomplete = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
-        lack, were = ("lacks", "was") if n_lacking == 1 else ("lack", "were")
-        remarks.append(f"{n_lacking} of {len(X)} rows {lack} a value and {were} left out: {', '.join(incomplete)}")
-    if n_ungrouped:
-        have, were = ("has", "was") if n_ungrouped == 1 else ("have", "were")
-        remarks.append(f"{n_ungrouped} of {n_usable} rows {have} no sensitive value and {were} left out")
-    return has_features, has_group, remarks
+def _is_gap(cell: str) -> bool:
+    return cell.strip().lower() in _MISSING_MARKS
 
 
 def _kind(cell: str, value: float) -> str:
     """The kind (boolean, missing, misspelt or text) of a cell whose number, ``value``, is NaN or too large."""
-    text = cell.strip().lower()
-    if text in _BOOLEANS:
+    if cell.strip().lower() in _BOOLEANS:
         return "boolean"
-    if text in _MISSING_MARKS:
+    if _is_gap(cell):
         return "missing"
     return "misspelt" if not np.isnan(value) or _remedy(cell) else "text"
 
@@ -445,31 +549,56 @@ def _explain_cell(cell: str) -> str:
     return remedy or f"which is not a finite number below {LARGEST:g}"
 
 
-def _check_sensitive(where: str, cells: Sequence[str]) -> None:
-    """Raise BadData if a sensitive column has only numbers that cannot be groups. Marks of missing values are ignored."""
-    values = numerals.parse_numbers([cell for cell in cells if cell.lower() not in _MISSING_MARKS])
-    if not np.isnan(values).any():
-        try:
-            check_groups(np.unique(values), len(cells))
-        except ClusterletsError as problem:
-            raise BadData(f"{where} {problem}") from None
+def _choose_features(
+    file_name: str,
+    columns: list[_Column],
+    reason_to_skip: Callable[[str, np.ndarray], str | None] | None,
+    has_other_features: bool,
+) -> tuple[list[_Column], list[str]]:
+    """The columns that :data:`NUMERIC` stands for, and remarks about other columns."""
+    remarks, features, skipped_columns = [], [], []
+    for column in columns:
+        reason = reason_to_skip and reason_to_skip(column.name, column.values)
+        if reason:
+            skipped_columns.append(f"{column.name} ({reason})")
+        else:
+            features.append(column)
+    skipped = ", ".join(skipped_columns)
+    if skipped:
+        remarks.append(f"left out (--features names columns to keep): {skipped}")
+    if not features and not has_other_features:
+        skip_note = f" Left out: {skipped}; name those that are features with --features." if skipped else ""
+        raise BadData(f"{file_name} has no numeric or boolean column besides the sensitive one.{skip_note}")
+    return features, remarks
 
 
-def _remarks_on_table(table: Table, sensitive_values: dict[str, list[str]], text_columns: list[str]) -> list[str]:
+def _one_hot(cells: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """The values (L,) of a text column that have a feature each, rare ones joined, and these features (n, L).
+
+    L is 0 if the values hardly ever repeat.
+    """
+    from sklearn.preprocessing import OneHotEncoder  # imported late: scikit-learn is slow to load
+
+    texts = np.array([["missing" if _is_gap(cell) else cell.strip()] for cell in cells], dtype=object)
+    n_levels = len(set(texts[:, 0].tolist()))
+    if n_levels > MAX_GROUPS and 2 * n_levels > len(cells):
+        return [], np.empty((len(cells), 0))
+    encoder = OneHotEncoder(min_frequency=_MIN_LEVEL, max_categories=MAX_GROUPS, sparse_output=False)
+    dummies = encoder.fit_transform(texts)
+    rare = encoder.infrequent_categories_[0]
+    levels = [level for level in encoder.categories_[0].tolist() if rare is None or level not in rare]
+    return [*levels, *([] if rare is None else ["other"])], dummies
+
+
+def _remarks_on_table(table: Table, ignored: list[str]) -> list[str]:
     remarks = []
-    texts = {text for values in sensitive_values.values() for text in values}
-    missing_marks = sorted(text for text in texts if text and text.lower() in _MISSING_MARKS)
-    if missing_marks:
-        remarks.append(
-            f"sensitive values that count as groups, though they may stand for missing values: {', '.join(missing_marks)}"
-        )
     formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.parse_number(name))]
     if formulas:
         remarks.append(
             f"names of groups that a spreadsheet would read as formulas, also in CSV files of results: {', '.join(formulas)}"
         )
-    if text_columns:
-        remarks.append(f"ignored (not numeric): {', '.join(text_columns)}")
+    if ignored:
+        remarks.append(f"{IGNORED_TEXT}: {', '.join(ignored)}")
     constant = [name for name, spread in zip(table.feature_names, np.ptp(table.X, axis=0), strict=True) if not spread]
     if constant:
         remarks.append(f"features that never vary: {', '.join(constant)}")

@@ -7,7 +7,10 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
@@ -90,14 +93,47 @@ def _parse_json(text: str) -> dict | None:
 def check_spelling(path: str | Path) -> None:
     """Refuse a YAML file with a value that :func:`clusterlets.grid.cells.parse_unquoted` refuses, such as ``1_0`` for 10."""
     text = Path(path).read_text(encoding="utf-8")
-    if _parse_json(text) is not None:
-        return
     faults = []
+    with suppress(yaml.YAMLError):  # JSON that is no YAML, because it is indented by tabs
+        for key, line in _repeated_keys(yaml.compose(text, yaml.SafeLoader)):
+            faults.append(f"{path}, line {line}: the key {key!r} stands twice in one mapping; only one can hold")
+    if _parse_json(text) is not None:
+        return _refuse(faults)
     for event in yaml.parse(text, yaml.SafeLoader):
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
             check = functools.partial(cells.parse_unquoted, event.value)
             faults += _collect_faults(check, f"{path}, line {event.start_mark.line + 1}: ")
     _refuse(faults)
+
+
+def _repeated_keys(node: yaml.Node | None, parents: tuple[int, ...] = ()) -> Iterator[tuple[str, int]]:
+    """Each key that its mapping has already, at any depth, and its line."""
+    if id(node) in parents:  # an alias of a node that it is in
+        return
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    keys = [key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)]
+    for index, (key, _) in enumerate(pairs):
+        if isinstance(key, yaml.ScalarNode) and key.value in keys[:index]:
+            yield key.value, key.start_mark.line + 1
+    for child in node.value if isinstance(node, yaml.SequenceNode) else [value for _, value in pairs]:
+        yield from _repeated_keys(child, (*parents, id(node)))
+
+
+def read_config_options(config: Mapping, arguments: Iterable[str]) -> dict:
+    """The configuration with the values of ``--config KEY=VALUE`` as a file would have them.
+
+    Snakemake reads ``hops=[2]`` as a list of text.
+    """
+    keys = {argument.partition("=")[0].partition(".")[0] for argument in arguments}
+    return {key: _read_texts(value) if key in keys and not isinstance(value, str) else value for key, value in config.items()}
+
+
+def _read_texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _read_texts(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_read_texts(item) for item in value]
+    return cells.parse_unquoted(value) if isinstance(value, str) else value
 
 
 def check_config_options(arguments: Iterable[str]) -> None:
@@ -233,7 +269,7 @@ def _table_settings(entry: str | Mapping, scaling: str) -> dict:
         entry["sensitive"] = [entry["sensitive"]]
     defaults: dict[str, object] = {"scaling": scaling}
     if is_user_table:
-        defaults |= {"features": user_table.NUMERIC, "separator": None}
+        defaults |= {"features": user_table.NUMERIC, **asdict(user_table.Reading())}
     else:
         defaults |= {"sensitive": [CLASS], "duplicates": _default_duplicates(entry["name"])}
     settings = {**defaults, **entry}
@@ -275,13 +311,14 @@ def _table_faults(table: Mapping) -> list[str]:
         overlap = [column for column in table["features"] if column in table["sensitive"]]
         faults += [f"{name}: {column!r} cannot be both sensitive and a feature" for column in overlap]
     faults += _collect_faults(lambda: user_table.check_file(Path(table["path"])), f"{name}: ")
-    faults += _collect_faults(lambda: user_table.check_separator(table["separator"]), f"{name}: ")
+    reading = user_table.Reading(**{key: table[key] for key in user_table.READING})
+    faults += _collect_faults(reading.check, f"{name}: ")
     return faults + _id_faults(table)
 
 
 def _dataset_faults(table: Mapping) -> list[str]:
     name = table["name"]
-    misplaced = [key for key in ("features", "separator") if key in table]
+    misplaced = [key for key in ("features", *user_table.READING) if key in table]
     if misplaced:
         return [f"{name}: {misplaced[0]!r} is for tables of your own, which need a 'path'"]
     if unknown := _unknown_name_faults([name], dataset_names()):

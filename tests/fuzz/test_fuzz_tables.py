@@ -56,7 +56,7 @@ def tables(draw):
     )
     features = [draw(column_cells(n_rows)) for _ in names]
     sensitive = draw(any_of(["city"], ["sex"], ["city", "sex"]))
-    values = any_of("a", "b") if is_simple else any_of("a", "b", " a", "", "ü", "0")
+    values = any_of("a", "b") if is_simple else any_of("a", "b", " a", "", "ü", "0", "NA")
     groups = [draw(st.lists(values, min_size=n_rows, max_size=n_rows)) for _ in sensitive]
     header, columns = [*names, *sensitive], [*features, *groups]
     order = draw(st.permutations(range(len(header))))
@@ -65,7 +65,7 @@ def tables(draw):
 
 def read_if_accepted(path, sensitive, **options):
     try:
-        return user_table.read(Path(path), sensitive, **options)
+        return user_table.read(Path(path), sensitive, reading=user_table.Reading(**options))
     except ClusterletsError as error:
         assert "\n" not in str(error) and path in str(error) and len(str(error)) < 3000, str(error)
         return None
@@ -85,7 +85,7 @@ def assert_equals_file(table, remarks, row_numbers, header, rows, sensitive):
     """
     header = [name.strip() for name in header]
     records = [dict(zip(header, row, strict=True)) for row in rows]
-    complete_rows = [row for row in records if all(row[name].strip() for name in sensitive)]
+    complete_rows = [row for row in records if all(row[name].strip() not in ("", "NA") for name in sensitive)]
     assert [records[number] for number in row_numbers] == complete_rows
     assert table.X.shape == (len(complete_rows), len(table.feature_names)) and np.isfinite(table.X).all()
     for name, column in zip(table.feature_names, table.X.T, strict=True):

@@ -35,7 +35,7 @@ ALLOWED = {
     "commands": ("tuning", "estimators", *LAYERS),
     "tuning": ("estimators", *LAYERS),
     "estimators": ("methods", "parameters", "metrics", "algorithms", "storage", "text", "extras", "errors"),
-    "datasets": ("algorithms.checks", "storage", "errors"),
+    "datasets": ("algorithms.checks", "storage", "text", "errors"),
     "methods": ("parameters", "algorithms", "errors"),
     "parameters": (),
     "metrics": ("parameters", "algorithms", "errors"),

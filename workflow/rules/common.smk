@@ -28,7 +28,13 @@ sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 # Neither the Python of jobs nor a Snakemake on a cluster's node may import modules from the working folder.
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.configuration import check_configuration, check_spelling, check_config_options, set_mirror
+from clusterlets.grid.configuration import (
+    check_config_options,
+    check_configuration,
+    check_spelling,
+    read_config_options,
+    set_mirror,
+)
 from clusterlets.grid.fingerprints import analysis_code, parameters, step_code
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
@@ -56,6 +62,7 @@ with errors_for_users():
         for file in workflow.configfiles:
             check_spelling(file)
         check_config_options(workflow.config_settings.config_args)
+        config = read_config_options(config, workflow.config_settings.config_args)
     config = check_configuration(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
     figures.declarations()  # an error in a figure's file is shown like those above
     plan = Plan(config)

@@ -252,10 +252,9 @@ ERRORS = {
     "line 4: column 'age' is empty": "gap.csv --sensitive sex",
     "line 6: column 'age' holds 'old'": "word.csv --sensitive sex",
     "every row has the same group": "women.csv --sensitive sex --method frac",
-    "reads CSV and TSV": "people.parquet --sensitive sex",
     "no column 'sxe' (did you mean 'sex'?)": "people.csv --sensitive sxe",
     "cannot be both sensitive and a feature": "people.csv --sensitive age --features age,income",
-    "--sensitive joined: 300 rows have 200 different values": "dates.csv --sensitive joined --method fair-limit",
+    "column 'joined': 300 rows have 200 different values": "dates.csv --sensitive joined --method fair-limit",
     **{message: f"people.csv --sensitive sex {options}" for message, options in OPTION_ERRORS.items()},
 }
 

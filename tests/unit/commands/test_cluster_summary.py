@@ -40,10 +40,13 @@ def cluster(run, people):
 
 def test_columns_that_are_not_used_as_features_are_noted(cluster):
     output = cluster()[1]
-    assert "features: height, income\n" in output and "note: ignored (not numeric): job\n" in output
+    assert (
+        "features: height, income\n" in output
+        and "note: ignored (not numeric): job; --categorical onehot makes them features\n" in output
+    )
     assert "note: left out (--features names columns to keep): number (consecutive numbers)" in output
     output = cluster("--features", "number,height")[1]
-    assert "features: number, height\nnote: ignored (not named by --features): income, job\n" in output
+    assert "features: number, height\nnote: ignored (not named as features): income, job\n" in output
 
 
 def test_features_of_very_different_scales_give_a_warning_unless_they_are_scaled(cluster, people):
@@ -57,7 +60,7 @@ def test_a_sensitive_column_with_many_values_gives_a_warning_and_a_short_list_of
     command = ("cluster", "people.csv", "--sensitive", "age", "--features", "height")
     first, *lines = run(*command, "--method", "k-means", "-k", "2")[1].splitlines()
     assert first.endswith(", 18 3.3%, 19 3.3%, and 10 more")
-    assert any(line.startswith("warning: every value of the sensitive columns is a group, 30 in all; ") for line in lines)
+    assert any(line.startswith("warning: each of the 30 values of age is a group; ") for line in lines)
     assert max(map(len, lines)) < 300
     notes = [
         line for line in run(*command, "--method", "G-B", "--clusterlets", "10")[1].splitlines() if line.startswith("note: ")

@@ -106,8 +106,8 @@ def test_a_command_keeps_spaces_dashes_and_separators_in_its_options():
     arguments = ["my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "standard", "--separator", ";"]
     options = tune_command._parser().parse_args([*arguments, "--seed", "4"])
     assert command(options, Run("fair-limit", {"max_deviation": {"-sex": 0.1}}, 5)) == [
-        *("clusterlets", "cluster", "my people.csv", "--sensitive=-sex", "--features", "a b,c", "--separator", ";"),
-        *("--scaling", "standard", "--method", "fair-limit", "--max-deviation", '{"-sex": 0.1}', "-k", "5", "--seed", "4"),
+        *("clusterlets", "cluster", "my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "standard"),
+        *("--separator", ";", "--method", "fair-limit", "--max-deviation", '{"-sex": 0.1}', "-k", "5", "--seed", "4"),
     ]
 
 

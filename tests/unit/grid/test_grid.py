@@ -34,7 +34,13 @@ from clusterlets.grid.cells import (
     seed_batches,
     seeds_of,
 )
-from clusterlets.grid.configuration import SOURCES, check_config_options, check_configuration, read_configuration
+from clusterlets.grid.configuration import (
+    SOURCES,
+    check_config_options,
+    check_configuration,
+    read_config_options,
+    read_configuration,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -502,3 +508,20 @@ def test_a_parameter_given_twice_is_refused_and_spaces_are_ignored():
     assert parse_parameters(" delta = 0.1 , n_init=2,") == {"delta": 0.1, "n_init": 2}
     with pytest.raises(ClusterletsError, match="'delta' is given twice"):
         parse_parameters("delta=0.1,n_init=2,delta=0.2")
+
+
+@pytest.mark.parametrize(
+    "text", ["seed: 1\nk: [2]\nseed: 2\n", '{"seed": 1,\n"k": [2], \n"seed": 2}', "k: [{a: 1,\n b: 2,\n a: 3}]\n"]
+)
+def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path, text):
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(ClusterletsError, match="mine.yaml, line 3: the key '(seed|a)' stands twice in one mapping"):
+        read_configuration(tmp_path / "mine.yaml")
+
+
+def test_values_of_config_options_are_read_as_in_a_file():
+    """Snakemake gives the elements of lists and mappings as text."""
+    given = {"hops": ["2"], "omega": ["0.5"], "seeds": {"count": "3", "base": 1}, "k": ["3"], "name": "people", "other": ["2"]}
+    arguments = ["hops=[2]", "omega=[0.5]", "seeds={count: 3}", "k=[3]", "name=people"]
+    expected = {"hops": [2], "omega": [0.5], "seeds": {"count": 3, "base": 1}, "k": [3], "name": "people", "other": ["2"]}
+    assert read_config_options(given, arguments) == expected
