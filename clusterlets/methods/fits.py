@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, NoClusteringError
 from clusterlets.methods.base import Method
 from clusterlets.methods.users_file import is_from_file, seeded
 
@@ -29,6 +29,7 @@ def fit(
 
     ``random_state`` may be several generators, one for each start. If ``parameters`` has ``n_init`` and the method's ``fit``
     does not take it, each generator serves so many starts. Of all starts, the first with the least :func:`objective_of` counts.
+    A start that finds no clustering does not count, unless none finds one.
     ``sensitive_columns`` and ``shared`` are passed to the method as its attributes.
 
     Returns
@@ -42,17 +43,24 @@ def fit(
     if not method.makes_its_own_starts() and "n_init" in method.parameters:
         n_init = own_parameters.pop("n_init", 1)
     generators = [random_state] if isinstance(random_state, np.random.Generator) else random_state
-    best, least = None, inf
-    for generator in (generator for generator in generators for _ in range(n_init)):
+    starts = [generator for generator in generators for _ in range(n_init)]
+    best, least, failure = None, inf, None
+    for generator in starts:
         fitted = method()
         fitted.sensitive_columns, fitted.shared = sensitive_columns, shared
-        with seeded_generators(method, generator):
-            result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, generator, **own_parameters)
+        try:
+            with seeded_generators(method, generator):
+                result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, generator, **own_parameters)
+        except NoClusteringError as error:  # another start may find one
+            failure = error
+            continue
         outcome = fitted, clusterings(method, result, len(X))
-        objective = objective_of(*outcome, X) if n_init * len(generators) > 1 else inf
+        objective = objective_of(*outcome, X) if len(starts) > 1 else inf
         if best is None or objective < least:
             best, least = outcome, objective
-    assert best
+    if best is None:
+        assert failure
+        raise failure
     return best
 
 

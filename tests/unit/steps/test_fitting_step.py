@@ -7,6 +7,7 @@ import pytest
 
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import kmeans
+from clusterlets.errors import NoClusteringError
 from clusterlets.grid.artifacts import SeedBatch
 from clusterlets.grid.cells import random_stream
 from clusterlets.methods.fits import objective_of
@@ -77,3 +78,36 @@ def test_starts_are_judged_by_the_methods_own_objective_or_else_by_the_squared_e
     labels = clusterings["FRAC (fair)"]
     expected = sum(np.square(X[labels == label] - X[labels == label].mean(axis=0)).sum() for label in range(3))
     assert objective_of(fitted, clusterings, X) == pytest.approx(expected)
+
+
+SOMETIMES_SOURCE = """
+import numpy as np
+from clusterlets.errors import NoClusteringError
+from clusterlets.methods import N_INIT, Method
+
+class Sometimes(Method):
+    name = "sometimes"
+    parameters = {"n_init": N_INIT}
+    calls = 0
+
+    def fit(self, X, groups, n_clusters, random_state, first=2):
+        Sometimes.calls += 1
+        if Sometimes.calls < first:
+            raise NoClusteringError("not_converged", f"call {Sometimes.calls}")
+        self.objective_ = [5, 3, 4][Sometimes.calls - first]
+        return np.arange(len(X)) % self.objective_
+"""
+
+
+def test_a_start_without_a_clustering_does_not_count_unless_none_has_one(tmp_path):
+    (tmp_path / "sometimes.py").write_text(SOMETIMES_SOURCE)
+    X, groups = np.arange(60.0)[:, None], np.arange(60) % 2
+
+    def fit(first, n_init):
+        method = methods.from_file(tmp_path / "sometimes.py")
+        parameters = {"first": first, "n_init": n_init}
+        return methods.fit(method, X, groups, 5, np.random.default_rng(0), parameters)[0].objective_
+
+    assert fit(first=2, n_init=4) == 3 and fit(first=3, n_init=3) == 5
+    with pytest.raises(NoClusteringError, match="call 2"):
+        fit(first=3, n_init=2)
