@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from time import monotonic
 
 import numpy as np
@@ -181,7 +180,10 @@ class _Search:
             error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
         results = self._run_all(lambda start: self._run_on_table(start, counts), self._place_centres())
-        return replace(min(results, key=attrgetter("inertia")), n_iter=sum(result.n_iter for result in results))
+        # The first of equally good starts, although rounding errors may differ: they may number the same clusters differently.
+        least = min(result.inertia for result in results)
+        best = next(result for result in results if result.inertia <= least * (1 + 1e-12))
+        return replace(best, n_iter=sum(result.n_iter for result in results))
 
     def _run_all(self, function: Callable, arguments: Iterable) -> list:
         """Results for all arguments, in their order. The deadline cancels all calls that would begin after it but the first."""
