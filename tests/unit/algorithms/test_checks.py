@@ -83,6 +83,6 @@ def test_standardising_refuses_extreme_features(factor):
 
 
 def test_groups_may_be_whole_numbers_but_not_fractions():
-    check_groups(np.array([0.0, 3.0, -2.0]))
+    check_groups(np.array([0.0, 3.0, -2.0]), 9)
     with pytest.raises(ClusterletsError, match=r"fractions such as 1\.25;"):
-        check_groups(np.array([1.0, 1.25, 0.5]))
+        check_groups(np.array([1.0, 1.25, 0.5]), 9)
