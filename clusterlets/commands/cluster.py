@@ -326,10 +326,9 @@ def summarize(options: argparse.Namespace, data: OwnTable, clustering, reference
     table = data.table
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # keeps the table's order of groups
     report = fairness_report(data.X, clustering.memberships_, groups, random_state=options.seed, reference_cost=reference_cost)
-    group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
     return Summary(
         table=f"{options.table.name}: {len(data.X):,} rows, {counted(data.X.shape[1], 'feature')}; "
-        f"{' and '.join(options.sensitive)}: {', '.join(first_of(group_shares, MAX_GROUPS))}",
+        + _shares_of_columns(data.sensitive),
         features=data.features,
         notes=data.notes + _notes_on_unmet_requests(options, table.group_names, clustering),
         warnings=data.warnings + summary.warnings(report),
@@ -338,7 +337,7 @@ def summarize(options: argparse.Namespace, data: OwnTable, clustering, reference
         profiles=Profiles.of(table.X, clustering.memberships_, table.feature_names),
         scores=[
             *_describe_bounds(options, report.composition.counts, table.group_counts),
-            *_deviations_of_columns(clustering.memberships_, data.sensitive),
+            *_deviations_of_columns(options, clustering.memberships_, data.sensitive),
             summary.worst_cluster(report),
             *summary.scores(report),
         ],
@@ -370,17 +369,34 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
     return lines
 
 
-def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
-    """A line with the largest deviation in each of several sensitive columns. No line for a single column."""
+def _shares_of_columns(sensitive: pd.DataFrame) -> str:
+    """The share of each value in the table, one sensitive column after the other."""
+    parts = []
+    for name, column in sensitive.items():
+        shares = column.value_counts(normalize=True, sort=False)
+        parts.append(f"{name}: {', '.join(first_of([f'{value} {share:.1%}' for value, share in shares.items()], MAX_GROUPS))}")
+    return "; ".join(parts)
+
+
+def _deviations_of_columns(options: argparse.Namespace, memberships, sensitive: pd.DataFrame) -> list[str]:
+    """For each of several sensitive columns, a line with its largest deviation and its limit. No line for a single column."""
     from clusterlets.estimators.report import composition_of
 
     if sensitive.shape[1] == 1:
         return []
-    maxima = {}
+    values, limits = options.method_parameters, {}
+    if options.method_class.name == _DEFAULT_METHOD and not {"shares", "min_ratio"} & values.keys():
+        bound = options.method_class.parameters["max_deviation"].bound
+        value = bound.resolve(values.get("max_deviation"), options.k)
+        limits = value if isinstance(value, dict) else dict.fromkeys(sensitive, value)
+    lines = []
     for name, column in sensitive.loc[:, sensitive.nunique() > 1].items():  # a constant column cannot deviate
         composition = composition_of(memberships, column)
-        maxima[name] = deviation_per_cluster(composition.counts, composition.group_counts).max()
-    return [f"columns     {', '.join(f'{name} max {value:.3f}' for name, value in maxima.items())}   (each by itself)"]
+        deviation = deviation_per_cluster(composition.counts, composition.group_counts).max()
+        limit = limits.get(name)
+        verdict = "" if limit is None else f", asked for {limit}: {'kept' if deviation <= limit + 1e-12 else 'not kept'}"
+        lines.append(f"column      {name}: max deviation {deviation:.3f}{verdict}   ({column.nunique()} values)")
+    return [*lines, "            the lines below and the table above are about combinations of these columns"]
 
 
 def _describe_method(options: argparse.Namespace, clustering) -> str:

@@ -80,7 +80,7 @@ def test_the_output_file_contains_the_clusters_of_the_estimator(people, run, tmp
     X = standardise(people[["income", "age"]].to_numpy())
     rows, clusters = estimator.fit(X, sensitive_features=people[sensitive]).memberships_.nonzero()
     written = pd.read_csv(tmp_path / "new" / "l.csv")
-    assert status == 0 and f"{' and '.join(sensitive)}: " in output and list(written) == ["row", "cluster"]
+    assert status == 0 and all(f"; {name}: " in output for name in sensitive) and list(written) == ["row", "cluster"]
     assert written.to_numpy().tolist() == [[*pair] for pair in zip(rows, clusters)]
 
 

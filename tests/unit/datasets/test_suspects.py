@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clusterlets.datasets.suspects import reason_not_a_feature, unlike_scales
+from clusterlets.datasets.suspects import giveaways, reason_not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table
 
 
@@ -44,3 +44,16 @@ def test_features_whose_scales_differ_by_a_factor_above_100_are_named():
     values = np.array([0.0, 1.0, 0.0, 1.0])
     assert unlike_scales(table(a=values, b=100 * values, constant=0 * values)) is None
     assert unlike_scales(table(a=values, b=500 * values, c=2 * values)) == ("b", "a", pytest.approx(500))
+
+
+def test_features_that_follow_from_the_sensitive_column_are_named():
+    sex = ["f", "m", "d", "f", "m", "d"]
+    columns = {
+        "copy": [0, 1, 2, 0, 1, 2],
+        "dummy": [1, 0, 0, 1, 0, 0],
+        "constant": [5, 5, 5, 5, 5, 5],
+        "nearly": [0, 1, 2, 0, 1, 1],
+        "distinct": [0, 1, 2, 3, 4, 5],
+    }
+    table = Table(np.array(list(columns.values()), float).T, np.array([0, 1, 2] * 2), tuple(columns), ("f", "m", "d"))
+    assert giveaways(table, sex) == ["copy", "dummy"]
