@@ -9,6 +9,8 @@ import pytest
 from test_table import scores_of
 
 from clusterlets.algorithms.matching.objectives import deviations
+from clusterlets.errors import ClusterletsError
+from clusterlets.estimators import fairness_report
 from clusterlets.metrics.composition import (
     additive_violation,
     balance,
@@ -18,6 +20,7 @@ from clusterlets.metrics.composition import (
     vfc_error,
     weighted_deviation,
 )
+from clusterlets.metrics.gaps import assignment_gap
 from clusterlets.metrics.instances import Instances, silhouette_error, silhouette_of_groups
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces, centroid_silhouette, cohesion_with_error
 from clusterlets.metrics.prices import price_of_fairness
@@ -196,3 +199,26 @@ def test_the_score_in_the_docs_is_one():
     entry = eval(source, {"Score": Score, "Pieces": Pieces})
     pieces = Pieces(np.eye(3, dtype=bool), COMPOSITION, np.zeros((3, 1)), np.zeros(3), np.zeros((3, 3)), 1.0)
     assert entry.function(pieces) == 5 / 23
+
+
+def test_the_clusters_of_a_report():
+    groups = np.concatenate([np.repeat(["a", "b", "c"], row) for row in COMPOSITION])
+    labels = np.repeat([4, 7, 9], COMPOSITION.sum(axis=1))
+    report = fairness_report(np.arange(23.0)[:, None], labels, groups)
+    assert report.shares == pytest.approx(dict(zip("abc", EXPECTED, strict=True)))
+    table = report.clusters
+    assert table.index.tolist() == [4, 7, 9] and table["size"].tolist() == [7, 10, 6]
+    assert table["deviation"].tolist() == pytest.approx(ABSOLUTE)
+    assert table["furthest_off"].tolist() == ["a", "c", "a"]
+    assert table["excess"].tolist() == pytest.approx([-40 / 161, -34 / 230, 15 / 138])
+    merged = np.minimum(labels, 7)  # the last two clusters have 8, 4 and 4 of 16
+    assert fairness_report(np.arange(23.0)[:, None], merged, groups).clusters["furthest_off"].tolist() == ["a", "a"]
+    assert table[["share of a", "share of b", "share of c"]].to_numpy() == pytest.approx(np.array(SHARES))
+
+
+@pytest.mark.parametrize("label", [-1, 2])
+def test_a_label_that_is_the_index_of_no_centre_is_refused(label):
+    assert assignment_gap(X, GROUPS, LABELS, centres=np.array([[2.0], [12]])) == 0
+    labels = np.array([0, 1, label, 0, 1, 1])
+    with pytest.raises(ClusterletsError, match=r"Labels must lie in 0\.\.1"):
+        assignment_gap(X, GROUPS, labels, centres=np.array([[2.0], [12]]))
