@@ -47,17 +47,18 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
     return f"clusterlets {step} {' '.join(options)} > {{log:q}} 2>&1"
 
 
-def shell_prefix(checkout: str, budget: str) -> str:
+def shell_prefix(checkout: str, budget: str, config_options: str) -> str:
     """The start of each shell line: it makes ``clusterlets`` run the package in ``checkout``, with UTF-8 in every locale.
 
     The step replaces the shell, because only a child of the run learns that the run has ended.
 
-    The path of the lock file and the budget are environment variables, so that a change does not rerun all jobs. Braces are
-    doubled, because Snakemake formats the prefix.
+    The path of the lock file, the budget and what followed ``--config`` are variables of the shell, so that a change does not
+    rerun all jobs. Braces are doubled, because Snakemake formats the prefix.
     """
     step = shlex.quote(f"{checkout}/workflow/step.py")
-    variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; BUDGET={shlex.quote(budget)}"
-    prefix = f'set -euo pipefail; {variables}; clusterlets() {{ exec python -P {step} "$@"; }}; '
+    values = {"LOCK": f"{checkout}/requirements.lock", "BUDGET": budget, "CONFIG_OPTIONS": config_options}
+    variables = "; ".join(f"{name}={shlex.quote(value)}" for name, value in values.items())
+    prefix = f'set -euo pipefail; export PYTHONUTF8=1; {variables}; clusterlets() {{ exec python -P {step} "$@"; }}; '
     return prefix.replace("{", "{{").replace("}", "}}")
 
 

@@ -72,7 +72,7 @@ set_mirror(config)
 OUT = plan.results
 # The environments that rules need, relative to the rules. They are used only with profiles/conda.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
-shell.prefix(shell_prefix(CHECKOUT, plan.budget))
+shell.prefix(shell_prefix(CHECKOUT, plan.budget, json.dumps(list(workflow.config_settings.config_args or []))))
 
 
 wildcard_constraints:

@@ -127,7 +127,6 @@ rule account:
         **parameters(step_code("steps.accounts", "provenance.accounts", libraries=LIBRARIES)),
         config=grid_settings,
         configfiles=lambda wildcards: json.dumps(CONFIGFILES),
-        config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
         logs=",".join(f"{folder}/logs" for folder in plan.variant_folders),
         # The logs of these rules are not complete yet.
         ignored_rules=",".join(["account", "write_report", "write_leaderboard", "write_manifest"]),
@@ -135,7 +134,7 @@ rule account:
     message:
         "Add up what the jobs cost"
     shell:
-        shell_line("account", lock='"$LOCK"')
+        shell_line("account", lock='"$LOCK"', config_options='"$CONFIG_OPTIONS"')
 
 
 rule write_report:
