@@ -32,7 +32,7 @@ _START_TIME = time.perf_counter()
 # Errors of the operating system that mean that a file cannot be written.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
 # The extra that installs what a command needs. Other commands and steps need "workflow".
-_EXTRAS = dict.fromkeys(("cluster", "assign", "tune"), "tables")
+_EXTRAS = dict.fromkeys(("cluster", "assign", "tune", "audit", "repair"), "tables")
 # Imported by name: an import statement would add the commands to the fingerprints of all steps.
 _COMMANDS_PACKAGE = "clusterlets.commands"
 

@@ -16,7 +16,8 @@ from clusterlets.algorithms.limits import products, violation_units
 from clusterlets.algorithms.transport import transport_groups
 
 _TEMPERATURES, _TOLERANCE = (1.0, 0.1, 0.01, 0.001), 0.5
-_DISTANCE = 0.01  # of the largest distance, in changes: a small part, so that it only decides between equally many changes
+# Cost of the largest distance, in changes: first small, so that it only decides between equally many changes.
+_DISTANCE, _DISTANCES = 0.01, (0.1, 0.5)
 # Above this gap between changes and bound, a mixed-integer program is solved, with this many nodes of its tree at most.
 _MAX_GAP, _PROGRAM_OPTIONS = 0.01, {"node_limit": 300}
 _ROUNDING = 1e-6  # of the bounds, which are sums of floating-point numbers
@@ -70,8 +71,16 @@ def repair_labels(
         assert costs is not None
         dual = problem.dual(costs, np.ones(len(groups)), groups)
         return Repaired(transport_groups(costs, groups, problem.counts_near(dual.counts), dual.prices), least_moves)
-    # All distances together are less than a change.
-    return Repaired(transport_groups(changed + relative / (2 * len(groups)), groups, counts, prices), least_moves)
+    # All distances together are less than a change, so that the least cost means the fewest changes.
+    total = changed + relative / (2 * len(groups))
+    best = transport_groups(total, groups, counts, prices)
+    if costs is not None and least_moves:
+        # Other counts may need as few changes, and cost less.
+        for weight in _DISTANCES:
+            dual = problem.dual(changed + weight * relative, np.ones(len(groups)), groups)
+            other = transport_groups(total, groups, problem.nearer_to_old(problem.counts_near(dual.counts)), dual.prices)
+            best = min(best, other, key=lambda labels: float(total[np.arange(len(labels)), labels].sum()))
+    return Repaired(best, least_moves)
 
 
 class _Problem:
@@ -96,13 +105,18 @@ class _Problem:
     def counts_near(self, wanted: np.ndarray) -> np.ndarray:
         return feasible_counts(wanted, self.totals, self.rows, self.least_size)
 
+    def nearer_to_old(self, counts: np.ndarray) -> np.ndarray:
+        """Counts (K, k) between ``counts`` and the old ones, with fewer changes."""
+        no_slack = np.zeros((len(self.rows), counts.shape[1]), dtype=np.int64)
+        nearer = moved_towards(self.old, counts, self.rows, no_slack, np.full(counts.shape[1], self.least_size))
+        return counts if nearer is None else nearer
+
     def fewest_moves(self, relative: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
         """Counts (K, k) with few changes, a lower bound on the number of changes, and prices (K, k) for the transport.
 
         ``relative`` (n, k) are the costs as fractions of the largest one.
         """
         k, old = self.old.shape[1], self.old
-        no_slack, least_sizes = np.zeros((len(self.rows), k), dtype=np.int64), np.full(k, self.least_size)
         if (products(self.rows, old) <= 0).all() and (old.sum(axis=0) >= self.least_size).all():
             return old, 0, np.zeros(old.shape)
         blocks, weights = np.argwhere(old > 0), old[old > 0].astype(np.float64)
@@ -115,16 +129,13 @@ class _Problem:
         least = (changed + dual.prices[blocks[:, 0]]).min(axis=1) @ weights
         units = violation_units(self.constraints)[:, None]
         bound = max(0, ceil(least - (dual.multipliers * self.slack / units).sum() - _ROUNDING * len(self.groups)))
-        nearby = self.counts_near(dual.counts)
-        counts = moved_towards(old, nearby, self.rows, no_slack, least_sizes)
-        counts = nearby if counts is None else counts
+        counts = self.nearer_to_old(self.counts_near(dual.counts))
         if _moves(counts, old) > (1 + _MAX_GAP) * bound:
             program_counts, program_bound = self._solve_program()
             bound = max(bound, program_bound)
             if program_counts is not None:
-                program_counts = moved_towards(old, program_counts, self.rows, no_slack, least_sizes)
-            if program_counts is not None and _moves(program_counts, old) < _moves(counts, old):
-                counts = program_counts
+                program_counts = self.nearer_to_old(self.counts_near(program_counts.astype(np.float64)))
+                counts = min(counts, program_counts, key=lambda candidate: _moves(candidate, old))
         return counts, bound, dual.prices
 
     def _solve_program(self) -> tuple[np.ndarray | None, int]:

@@ -9,6 +9,8 @@ PURPOSES = {
     "cluster": "cluster your own table fairly",
     "tune": "find out what each limit costs on your own table, for each number of clusters",
     "assign": "assign new rows to the clusters of a saved clustering",
+    "audit": "show how fair the clusters of your own table are",
+    "repair": "change as few of these clusters' rows as limits on the groups need",
     "check": "try a method of your own on made tables",
     "rank": "place a method of your own in the leaderboard",
     "datasets": "list a configuration's datasets",

@@ -123,14 +123,16 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
     conflicts = [column for column in exclude if column in (*options.sensitive, *features)]
     if conflicts:
         raise ClusterletsError(f"--exclude {conflicts[0]} is also a sensitive column or a feature; leave one out.")
-    if options.id in (*options.sensitive, *features):
-        raise ClusterletsError(f"--id {options.id} is also a sensitive column or a feature; leave one out.")
+    named = {"--id": options.id, "--labels": getattr(options, "labels", None)}
+    for option, column in named.items():
+        if column in (*options.sensitive, *features):
+            raise ClusterletsError(f"{option} {column} is also a sensitive column or a feature; leave one out.")
     table, notes, rows = user_table.read(
         options.table,
         options.sensitive,
         features or user_table.NUMERIC,
         reading(options),
-        exclude=[*exclude, *([options.id] if options.id else [])],
+        exclude=[*exclude, *filter(None, named.values())],
         one_hot=options.categorical == "onehot",
         reason_to_skip=reason_not_a_feature,
         min_groups=min_groups,

@@ -213,6 +213,8 @@ def read_rows(
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
     """Read rows that need not form a valid table by themselves. Parameters and errors are as in :func:`read`.
 
+    ``features`` may be empty.
+
     Returns
     -------
     X : float array (n, d)

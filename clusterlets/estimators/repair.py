@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_array
@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_array
 from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.limit_repair import repair_labels
-from clusterlets.algorithms.limits import limit_rows
+from clusterlets.algorithms.limits import limit_rows, products, violation_units
 from clusterlets.estimators.fair_limit import NumberPerColumn
 from clusterlets.estimators.groups import column_names, encode, names_of
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, check_whole
 from clusterlets.estimators.memberships import encode_labels
+from clusterlets.estimators.saved import limited_group
 from clusterlets.methods import fair_limit
 from clusterlets.methods.check import check_parameters
 
@@ -96,19 +97,12 @@ def repair(
     check_same_index(X=X, labels=labels, sensitive_features=sensitive_features)
     codes, clusters = encode_labels(labels)
     groups, classes = encode(sensitive_features, len(codes))
-    method, bounds = fair_limit.FairLimit(), {"max_deviation": max_deviation, "min_ratio": min_ratio, "shares": shares}
     check_whole("min_cluster_size", min_cluster_size, 1)
     with as_invalid_input():
-        check_parameters(type(method), bounds, "repair")
-        faults = method.faults(len(clusters), **bounds)
-        if faults:
-            raise InvalidInput(f"repair does not accept these limits: {'; '.join(faults)}.")
-        totals, columns = np.bincount(groups), classes.reshape(len(classes), -1).T
-        method.sensitive_columns = dict(zip(column_names(sensitive_features), columns, strict=True))
-        limits, levels = method.limits(totals, range(len(totals)), **bounds)
-        rows, costs = limit_rows(limits, levels, totals), _costs(X, codes, len(clusters))
+        rows = _limit_rows(groups, classes, column_names(sensitive_features), max_deviation, min_ratio, shares)
+        costs = _costs(X, codes, len(clusters))
         repaired = repair_labels(codes, groups, len(clusters), rows, min_cluster_size, costs, objective == "cost")
-    counts = np.zeros((len(clusters), len(clusters), len(totals)), dtype=np.int64)
+    counts = np.zeros((len(clusters), len(clusters), len(classes)), dtype=np.int64)
     np.add.at(counts, (codes, repaired.labels, groups), 1)
     names, cluster_names = names_of(classes), clusters.tolist()
     moves = [
@@ -122,6 +116,41 @@ def repair(
     )
     moved = repaired.labels != codes
     return Repair(clusters[repaired.labels], moved, repaired.least_moves, moves, cost_before, cost_after)
+
+
+def broken_limits(
+    labels, *, sensitive_features, max_deviation=None, min_ratio=None, shares=None
+) -> list[tuple[Any, str, int, bool]]:
+    """The limits that given clusters break: cluster, group, number of rows, and whether these are too many or too few.
+
+    So many rows of the group would have to be exchanged for others, at least. The arguments are those of :func:`repair`.
+    """
+    codes, clusters = encode_labels(labels)
+    groups, classes = encode(sensitive_features, len(codes))
+    with as_invalid_input():
+        rows = _limit_rows(groups, classes, column_names(sensitive_features), max_deviation, min_ratio, shares)
+    counts = np.zeros((len(classes), len(clusters)), dtype=np.int64)
+    np.add.at(counts, (groups, codes), 1)
+    excess, units = products(rows, counts), violation_units(rows)
+    values = [tuple(np.atleast_1d(value).tolist()) for value in classes]
+    broken = []
+    for cluster, limit in zip(*np.nonzero(excess.T > 0), strict=True):
+        name, is_too_many = limited_group(rows[limit], values)
+        broken.append((clusters[cluster], name, int(-(-excess[limit, cluster] // units[limit])), is_too_many))
+    return broken
+
+
+def _limit_rows(groups, classes, names, max_deviation, min_ratio, shares) -> np.ndarray:
+    """The limits (R, K) of :func:`repair` on the groups with these codes (n,) and values (K,) or (K, S)."""
+    method, bounds = fair_limit.FairLimit(), {"max_deviation": max_deviation, "min_ratio": min_ratio, "shares": shares}
+    check_parameters(type(method), bounds, "repair")
+    faults = method.faults(1, **bounds)
+    if faults:
+        raise InvalidInput(f"These limits cannot be used: {'; '.join(faults)}.")
+    totals = np.bincount(groups)
+    method.sensitive_columns = dict(zip(names, classes.reshape(len(classes), -1).T, strict=True))
+    limits, levels = method.limits(totals, range(len(totals)), **bounds)
+    return limit_rows(limits, levels, totals)
 
 
 def _costs(X, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:

@@ -57,13 +57,12 @@ class Miss:
         if (new.excess <= 0).all():
             return None
         limit, cluster = np.unravel_index(new.misses.argmax(), new.misses.shape)
-        above, below = (_common_name(rows[limit] * sign > 0, groups) for sign in (1, -1))
-        group, is_too_many = (below, False) if above is None else (above, True)
+        group, is_too_many = limited_group(rows[limit], groups)
         n_missing = 0
         if (rows[limit] > 0).any() and (rows[limit] < 0).any():
             n_missing = int((-(np.maximum(0, new.excess[limit]) // rows[limit].min())).sum())
-        missing_group = below or f"other groups than {group}"
-        return cls(float(new.misses.max()), int(cluster), str(group), is_too_many, new.is_proved, n_missing, missing_group)
+        missing_group = _common_name(rows[limit] < 0, groups) or f"other groups than {group}"
+        return cls(float(new.misses.max()), int(cluster), group, is_too_many, new.is_proved, n_missing, missing_group)
 
     def __str__(self) -> str:
         side = "above" if self.is_too_many else "below"
@@ -75,6 +74,12 @@ class Miss:
         if self.n_missing:
             sentence += f"; {counted(self.n_missing, 'more row')} of {self.missing_group} would mend this limit"
         return sentence
+
+
+def limited_group(row: np.ndarray, groups: Sequence[tuple]) -> tuple[str, bool]:
+    """The name of the group, or value in a column, that a limit (K,) bounds, and whether it bounds its share from above."""
+    above, below = (_common_name(row * sign > 0, groups) for sign in (1, -1))
+    return (str(below), False) if above is None else (above, True)
 
 
 def _common_name(is_included: np.ndarray, groups: Sequence[tuple]) -> str | None:

@@ -1,0 +1,149 @@
+"""``clusterlets audit people.csv --labels segment --sensitive sex``: how fair clusters are that people already have."""
+
+import argparse
+import shlex
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.algorithms.checks import MAX_GROUPS
+from clusterlets.commands import cli, own_table, summary
+from clusterlets.commands.own_table import OwnTable
+from clusterlets.datasets import user_table
+from clusterlets.grid.cells import parse_value
+from clusterlets.text import counted, first_of
+
+_EPILOG = """
+examples:
+  clusterlets audit people.csv --labels segment --sensitive sex --max-deviation 0.05
+  clusterlets audit people.csv --labels segment --sensitive sex --sensitive race --report segments.html
+
+The command prints what `clusterlets cluster` prints about a clustering: sizes, shares, deviations, scores, who is in each
+cluster, and the price against plain k-means with as many clusters. With a limit, it also lists the clusters that break it, and
+how many rows would have to be exchanged for rows of other groups. `clusterlets repair` finds the fewest rows that must move.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return the exit status."""
+    options = _parser().parse_args(arguments)
+    cli.check_output_files({"--report": options.report}, [("the table itself", options.table)])
+    data, labels = labelled(own_table.read(options, 1), options)
+    from clusterlets.estimators import fairness_report  # imported late: scikit-learn is slow to load
+    from clusterlets.estimators.memberships import encode_labels, memberships_of_labels
+    from clusterlets.estimators.profiles import Profiles
+
+    codes, clusters = encode_labels(labels)
+    memberships = memberships_of_labels(codes)
+    groups = pd.Categorical.from_codes(data.table.groups, data.table.group_names)
+    report = fairness_report(data.X, codes, groups)
+    report.composition = replace(report.composition, clusters=clusters)
+    shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
+    text = summary.Summary(
+        table=f"{options.table.name}: {len(data.X):,} rows; {', '.join(first_of(shares, MAX_GROUPS))}",
+        features=data.features,
+        notes=data.notes,
+        warnings=data.warnings + summary.warnings(report),
+        method=f"labels of {options.labels}: {counted(len(clusters), 'cluster')}",
+        report=report,
+        profiles=Profiles.of(data.table.X, memberships, data.table.feature_names),
+        scores=[
+            *_describe_limits(options, labels, data.sensitive),
+            summary.worst_cluster(report),
+            *summary.scores(report),
+        ],
+    )
+    print(text, *_listings(codes, clusters, data), sep="\n")
+    if options.report:
+        from clusterlets.commands.cluster import write_page
+
+        clustering = SimpleNamespace(labels_=codes, memberships_=memberships)
+        write_page(options, shlex.join(["clusterlets", "audit", *arguments]), text, data, clustering)
+        print(f"report: {options.report}")
+    return 0
+
+
+def labelled(data: OwnTable, options: argparse.Namespace) -> tuple[OwnTable, np.ndarray]:
+    """The rows with a label, and their labels (n,), as text. A note counts the others, which are left out."""
+    labels = np.char.strip(
+        user_table.read_column(options.table, options.labels, own_table.reading(options))[data.rows].astype(str)
+    )
+    has_label = labels != ""
+    if has_label.all():
+        return data, labels
+    n_lacking = int((~has_label).sum())
+    notes = [*data.notes, f"{counted(n_lacking, 'row')} of {len(labels):,} without a label left out"]
+    table = replace(data.table, X=data.table.X[has_label], groups=data.table.groups[has_label])
+    ids = None if data.ids is None else data.ids[has_label]
+    sensitive = data.sensitive[has_label].reset_index(drop=True)
+    kept = replace(data, table=table, X=data.X[has_label], sensitive=sensitive, rows=data.rows[has_label], ids=ids, notes=notes)
+    return kept, labels[has_label]
+
+
+def limits(options: argparse.Namespace) -> dict:
+    """The limits that options set, by name."""
+    texts = {name: getattr(options, name) for name in ("max_deviation", "min_ratio", "shares")}
+    return {name: cli.json_mapping(text) if text.startswith("{") else parse_value(text) for name, text in texts.items() if text}
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the labels, and those that set limits."""
+    parser.add_argument(
+        "--labels", type=cli.utf8_name, required=True, metavar="COLUMN", help="column with the cluster of each row"
+    )
+    parser.add_argument(
+        "--max-deviation",
+        type=cli.nonempty,
+        metavar="D",
+        help="largest difference between a group's share in a cluster and in the table",
+    )
+    parser.add_argument(
+        "--min-ratio",
+        type=cli.nonempty,
+        metavar="R",
+        help="in its place: least ratio of two groups, such as 0.8 of the table's",
+    )
+    parser.add_argument(
+        "--shares", type=cli.nonempty, metavar="JSON", help='in its place: bounds on shares, such as {"f": [0.3, 0.6]}'
+    )
+
+
+def _describe_limits(options: argparse.Namespace, labels: np.ndarray, sensitive: pd.DataFrame) -> list[str]:
+    """A line that says whether all clusters keep the limits, and a line for each limit that a cluster breaks."""
+    from clusterlets.estimators.repair import broken_limits
+
+    bounds = limits(options)
+    if not bounds:
+        return []
+    broken = broken_limits(labels, sensitive_features=sensitive, **bounds)
+    clusters = list(dict.fromkeys(cluster for cluster, *_ in broken))
+    verdict = f"broken by {counted(len(clusters), 'cluster')}" if clusters else "kept by every cluster"
+    lines = [
+        f"breaks      cluster {cluster}: {counted(n, 'row')} of {group} too {'many' if is_too_many else 'few'}"
+        for cluster, group, n, is_too_many in broken
+    ]
+    return [f"limits      {verdict}   ({', '.join(f'{name} {value}' for name, value in bounds.items())})", *lines]
+
+
+def _listings(codes: np.ndarray, clusters: np.ndarray, data: OwnTable) -> list[str]:
+    """With several sensitive columns, the table of shares for each of them by itself."""
+    from clusterlets.estimators import fairness_report
+
+    if data.sensitive.shape[1] == 1:
+        return []
+    lines = []
+    for name, column in data.sensitive.items():
+        report = fairness_report(data.X, codes, column, cohesion=False, silhouette=False, reference_cost=1.0)
+        report.composition = replace(report.composition, clusters=clusters)
+        lines += ["", f"{name} by itself", summary.listing(report)]
+    return lines
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = cli.parser("audit", "Show how fair the clusters are that a column of your table names.", _EPILOG)
+    own_table.add_options(parser)
+    add_limits(parser)
+    cli.add_output_files(parser, report="page (.html) with the clusters, scores and picture")
+    return parser

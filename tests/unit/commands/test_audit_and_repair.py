@@ -1,0 +1,99 @@
+"""The commands for clusters that people already have: audit shows them, and repair changes as few rows as possible."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    age, pay = rng.normal(size=(2, 600))
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(600) + 1000,
+            "age": age,
+            "pay": pay,
+            "sex": np.where(rng.random(600) < 0.3 + 0.3 * (age > 0), "f", "m"),
+            "born": rng.choice(["early", "late"], 600),
+            "segment": np.where(age > 0.5, "premium", np.where(pay > 0, "basic", "none at all")),
+        }
+    )
+    frame.loc[[3, 17], "segment"] = None
+    frame.to_csv("people.csv", index=False)
+    return frame.dropna()
+
+
+OPTIONS = ("people.csv", "--labels", "segment", "--sensitive", "sex", "--id", "id")
+
+
+def shares_of_women(frame, segments):
+    return (frame["sex"] == "f").groupby(segments).mean()
+
+
+def test_audit_prints_sizes_shares_broken_limits_and_the_price(people, run):
+    status, output, error = run("audit", *OPTIONS, "--sensitive", "born", "--max-deviation", "0.05", "--report", "page.html")
+    assert status == 0, error
+    assert "2 rows of 600 without a label left out" in output
+    share, shares = (people["sex"] == "f").mean(), shares_of_women(people, people["segment"])
+    n_premium = (people["segment"] == "premium").sum()
+    too_many = np.ceil(n_premium * (shares["premium"] - share - 0.05))
+    assert f"breaks      cluster premium: {too_many:.0f} rows of f too many" in output
+    assert f"limits      broken by {((shares - share).abs() > 0.05).sum()} cluster" in output and "price of fairness" in output
+    assert "age" in output.partition("what stands out")[2]
+    table_of_sex = output.partition("sex by itself")[2].partition("born by itself")[0]
+    assert f"{shares['premium']:.1%}" in table_of_sex and "early" in output.partition("born by itself")[2]
+    assert "none at all" in Path("page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("objective", ["moves", "cost"])
+def test_repair_writes_labels_within_the_limit_and_what_moved(people, run, objective):
+    command = ("repair", *OPTIONS, "--max-deviation", "0.05", "--objective", objective, "-o", "repaired.csv")
+    status, output, error = run(*command)
+    assert status == 0, error
+    repaired = pd.read_csv("repaired.csv")
+    assert list(repaired) == ["row", "id", "before", "cluster", "moved"]
+    assert repaired["id"].tolist() == people["id"].tolist() and repaired["before"].tolist() == people["segment"].tolist()
+    assert (repaired["moved"] == (repaired["before"] != repaired["cluster"])).all()
+    deviations = shares_of_women(people.reset_index(), repaired["cluster"]) - (people["sex"] == "f").mean()
+    assert len(deviations) == 3 and deviations.abs().max() <= 0.05
+    assert f"moved       {repaired['moved'].sum()} rows" in output and " must move)" in output and "cost        " in output
+    moves = repaired[repaired["moved"]].assign(sex=people["sex"].to_numpy()[repaired["moved"]])
+    counts = moves.groupby(["before", "cluster", "sex"]).size()
+    for (before, after, sex), n in counts.items():
+        assert f" of {sex} from {before} to {after}" in output and f"    {n} row" in output
+
+
+def test_repair_needs_no_features_and_the_result_passes_an_audit(people, run):
+    people[["id", "sex", "segment"]].to_csv("people.csv", index=False)
+    command = ("repair", *OPTIONS, "--no-features", "--max-deviation", "0.05", "-o", "repaired.csv")
+    status, output, error = run(*command)
+    assert status == 0, error
+    assert "cost" not in output
+    repaired = pd.read_csv("repaired.csv")
+    people.assign(segment=repaired["cluster"].to_numpy()).to_csv("people.csv", index=False)
+    assert "limits      kept by every cluster" in run("audit", *OPTIONS, "--max-deviation", "0.05")[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--labels", "segmnt"), "has no column 'segmnt' (did you mean 'segment'?)"),
+        (("--labels", "sex"), "--labels sex is also a sensitive column or a feature"),
+        (("--labels", "segment", "--max-deviation", "0.05", "--min-ratio", "0.8"), "two kinds of bound"),
+        (("--labels", "segment", "--max-deviation", "3"), "max_deviation"),
+    ],
+)
+@pytest.mark.parametrize("command", ["audit", "repair"])
+def test_wrong_options_are_refused_with_the_reason(people, run, command, options, message):
+    status, _, error = run(command, "people.csv", "--sensitive", "sex", *options)
+    assert status == 1 and message in error and "Traceback" not in error
+
+
+def test_repair_gives_the_proof_if_no_labels_keep_the_limit(people, run):
+    people.iloc[:4].assign(sex=list("fmmm"), segment=list("aabb")).to_csv("people.csv", index=False)
+    status, _, error = run("repair", *OPTIONS, "--max-deviation", "0.01")
+    assert status == 1 and "No 2 clusters keep the limits (proved); at most 1 is possible" in error
