@@ -21,6 +21,7 @@ _DISTANCE, _DISTANCES = 0.01, (0.1, 0.5)
 # Above this gap between changes and bound, a mixed-integer program is solved, with this many nodes of its tree at most.
 _MAX_GAP, _PROGRAM_OPTIONS = 0.01, {"node_limit": 300}
 _ROUNDING = 1e-6  # of the bounds, which are sums of floating-point numbers
+_MAX_ENUMERATED = 2**16  # if there are no more labels than this, all are tried
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,9 @@ def repair_labels(
     changed = (labels[:, None] != np.arange(n_clusters)).astype(np.float64)
     relative = np.zeros(changed.shape) if costs is None else costs / (costs.max() or 1.0)
     counts, least_moves, prices = problem.fewest_moves(relative)
+    if n_clusters ** len(groups) <= _MAX_ENUMERATED:
+        best = problem.best_of_all(relative, cheapest)
+        return Repaired(best, int((best != labels).sum()) if not cheapest else least_moves)
     if cheapest:
         assert costs is not None
         dual = problem.dual(costs, np.ones(len(groups)), groups)
@@ -111,6 +115,19 @@ class _Problem:
         nearer = moved_towards(self.old, counts, self.rows, no_slack, np.full(counts.shape[1], self.least_size))
         return counts if nearer is None else nearer
 
+    def best_of_all(self, costs: np.ndarray, cheapest: bool) -> np.ndarray:
+        """The labels within the limits that change the fewest instances and then cost least; or only cost least."""
+        n, k = costs.shape
+        every = np.arange(k**n)[:, None] // k ** np.arange(n) % k
+        in_cluster = every[:, :, None] == np.arange(k)
+        counts = np.stack([in_cluster[:, self.groups == group].sum(axis=1) for group in range(len(self.totals))], axis=1)
+        allowed = (counts.sum(axis=1) >= self.least_size).all(axis=1)
+        for row in self.rows:
+            allowed &= ((row[:, None] * counts).sum(axis=1) <= 0).all(axis=1)
+        every = every[allowed]
+        moves, sums = (every != self.labels).sum(axis=1), costs[np.arange(n), every].sum(axis=1)
+        return every[np.lexsort((moves, sums) if cheapest else (sums, moves))[0]]
+
     def fewest_moves(self, relative: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
         """Counts (K, k) with few changes, a lower bound on the number of changes, and prices (K, k) for the transport.
 
@@ -126,7 +143,7 @@ class _Problem:
         costs = changed + _DISTANCE * changed * sums[old > 0] / weights[:, None]
         dual = self.dual(costs, weights, np.ascontiguousarray(blocks[:, 0]))
         # The value of the dual at these multipliers, if distances cost nothing.
-        least = (changed + dual.prices[blocks[:, 0]]).min(axis=1) @ weights
+        least = float(((changed + dual.prices[blocks[:, 0]]).min(axis=1) * weights).sum())
         units = violation_units(self.constraints)[:, None]
         bound = max(0, ceil(least - (dual.multipliers * self.slack / units).sum() - _ROUNDING * len(self.groups)))
         counts = self.nearer_to_old(self.counts_near(dual.counts))
