@@ -88,17 +88,17 @@ def test_jobs_end_with_their_run(workflow, send, signal_number):
 
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
-    # Enough cells that the first run is still busy when the second begins.
-    cells = [*CELLS, *(cell.replace("iris", "breast_cancer") for cell in CELLS)]
-    with workflow.start(*cells) as first:
+    with workflow.start(*CELLS) as first:
         wait_for_results(first, workflow, 2)
-        second = workflow.run(*cells)
+        first.send_signal(signal.SIGSTOP)  # so that it has not ended when the second begins
+        second = workflow.run(*CELLS)
+        first.send_signal(signal.SIGCONT)
         output, _ = first.communicate(timeout=300)
     assert second.status != 0 and "cannot be locked" in second.output and "Traceback" not in second.output
     assert first.returncode == 0, output
     expected = finished.results()
     assert all(expected[name] == content for name, content in complete_results(workflow).items())
-    assert workflow.run(*cells).status == 0  # nothing is left locked
+    assert workflow.run(*CELLS).status == 0  # nothing is left locked
 
 
 def with_a_flipped_bit(content):
