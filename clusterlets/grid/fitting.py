@@ -88,7 +88,7 @@ def _fits_in_one_process(fit: Callable[[int], Any], seeds: list[int], budget: Bu
     timeout = math.inf if budget.seconds is None else PATIENCE * budget.seconds
     parent, wait_status, start = os.getpid(), None, time.perf_counter()
     folder = tempfile.TemporaryDirectory(prefix="clusterlets-", ignore_cleanup_errors=True)
-    with receiver, open(output, "rb", buffering=0) as output_pipe, folder as temporary, _exit_on_sigterm():
+    with _one_interrupt(), receiver, open(output, "rb", buffering=0) as output_pipe, folder as temporary:
         sources: list[Any] = [receiver, output_pipe]
 
         def receive(seconds: float) -> None:
@@ -141,16 +141,30 @@ def _end(process: int, has_ended: bool) -> None:
 
 
 @contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Let SIGTERM raise SystemExit, so that what a fit leaves is ended and removed, unless this process handles it already."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, lambda signum, _: sys.exit(128 + signum))
+def _one_interrupt() -> Iterator[None]:
+    """Let the first SIGINT or SIGTERM raise an exception, and ignore others until all that fits left is removed.
+
+    A killed run sends SIGTERM several times, once for each of its threads. A signal that is handled already stays so.
+    """
+    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    handlers = {signum: handler for signum, handler in defaults.items() if signal.getsignal(signum) == handler}
+    if threading.current_thread() is not threading.main_thread():
+        handlers = {}
+    interrupted = False
+
+    def interrupt(signum: int, _: Any) -> None:
+        nonlocal interrupted
+        if not interrupted:
+            interrupted = True
+            raise KeyboardInterrupt if signum == signal.SIGINT else SystemExit(128 + signum)
+
+    for signum in handlers:
+        signal.signal(signum, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for signum, handler in handlers.items():
+            signal.signal(signum, handler)
 
 
 def _outcome_of_crash(wait_status: int, elapsed: float, max_seconds: float | None) -> Fit:

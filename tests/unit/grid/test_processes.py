@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -112,18 +113,23 @@ def test_whatever_a_fit_does_has_a_status_and_a_note_and_leaves_no_process(relat
 HANGING_FIT = f"{LEAVE_PROGRAMS}; open('started', 'w'); os.system('sleep 1000')"
 
 
+@pytest.mark.parametrize("n_signals", [1, 5])  # a killed run sends a signal for each of its threads
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_a_step_that_is_stopped_leaves_no_process_and_no_temporary_file(relatives, monkeypatch, tmp_path, signum):
+def test_a_step_that_is_stopped_leaves_no_process_and_no_temporary_file(relatives, monkeypatch, tmp_path, signum, n_signals):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     # A shell starts background jobs with SIGINT ignored, and their child processes inherit this.
     interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with start(relatives, STEP, HANGING_FIT, "1000", "400", **interruptible) as step:
         wait_until(Path("started").exists)
-        step.send_signal(signum)
+        for _ in range(n_signals):
+            step.send_signal(signum)
+            time.sleep(0.0005)
         _, errors = step.communicate()
-    assert step.returncode == {signal.SIGINT: -signum, signal.SIGTERM: 128 + signum}[signum]
-    assert errors.count("Traceback") == (signum == signal.SIGINT)
+    if n_signals == 1:  # after the step has removed all, the last signals end it as they end any program
+        assert step.returncode == {signal.SIGINT: -signum, signal.SIGTERM: 128 + signum}[signum]
+        assert errors.count("Traceback") == (signum == signal.SIGINT)
+    assert step.returncode != 0
     assert relatives.running() == {} and not list((tmp_path / "temporary").iterdir())
 
 
