@@ -6,7 +6,6 @@ source is tried. No file is written before this check. No message contains a pas
 """
 
 import contextlib
-import fcntl
 import functools
 import hashlib
 import importlib.metadata
@@ -41,8 +40,6 @@ class Answer(NamedTuple):
 def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> dict:
     """Fetch the raw files of a dataset to ``<raw_dir>/<name>/<file>``, and return a receipt that says where they came from.
 
-    If two processes fetch the same dataset at once, one waits for the other.
-
     Parameters
     ----------
     name : str
@@ -67,12 +64,8 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
     dataset, folder = describe(name), Path(raw_dir, name)
     files, problems = _existing_files(dataset, folder)
     try:
-        if problems:  # otherwise not even a lock is written, because the folder may be read-only
-            folder.mkdir(parents=True, exist_ok=True)
-            with open(folder / ".lock", "w", encoding="utf-8") as lock:
-                with contextlib.suppress(OSError):  # if the file system has no locks, each process fetches for itself
-                    fcntl.flock(lock, fcntl.LOCK_EX)
-                files = _fetch_missing(dataset, folder, mirror)
+        if problems:
+            files = _fetch_missing(dataset, folder, files, problems, mirror)
     except OSError as error:
         raise ClusterletsError(
             f"{name}: no file can be written to {folder}: {error.strerror or error}. No file was left half-written.\n"
@@ -104,11 +97,10 @@ def _existing_files(dataset: dict, folder: Path) -> tuple[dict[str, bytes], list
     return files, problems
 
 
-def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str, bytes]:
+def _fetch_missing(
+    dataset: dict, folder: Path, existing_files: dict[str, bytes], problems: list[str], mirror: str | None
+) -> dict[str, bytes]:
     """Fetch the missing files from the first right source, or else from the first that may be right. Return all files."""
-    existing_files, problems = _existing_files(dataset, folder)
-    if not problems:  # another process has fetched the files meanwhile
-        return existing_files
     answers = [Answer("by hand", False, problem, {}) for problem in problems]
     for answer in _answers(dataset, existing_files, mirror):
         answers.append(answer)
@@ -129,8 +121,6 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
     origins = _origins(folder) | {_sha256(content): origin for content in new_files.values()}
     storage.write_json(folder / ".origin.json", origins)
     for file, content in new_files.items():
-        if not (folder / file).is_file():  # a pipe, for example, which would receive the bytes
-            (folder / file).unlink(missing_ok=True)
         storage.write_bytes(folder / file, content)
     return best_answer.files
 

@@ -3,17 +3,14 @@
 import contextlib
 import importlib.util
 import io
-import multiprocessing
 import sys
 import tempfile
 import zipfile
-from multiprocessing.pool import ThreadPool
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 _MAX_BYTES = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest raw file has 23 MB
 _TIMEOUT = 60  # seconds to connect, and to wait for the next byte
-_MAX_SECONDS = 1200  # seconds for a whole file
 _ATTEMPTS = 3
 
 
@@ -62,8 +59,8 @@ def _refuse_large(n_bytes: int) -> None:
 
 
 def _read(path: Path) -> bytes:
-    if not path.is_file():  # opening a pipe would wait for a writer
-        raise SourceFailed(f"{path} is {'not a regular file' if path.exists() else 'missing'}")
+    if not path.is_file():
+        raise SourceFailed(f"{path} is missing")
     _refuse_large(path.stat().st_size)
     try:
         return path.read_bytes()
@@ -86,19 +83,15 @@ def _download(url: str) -> bytes:
 
     def attempt(url: str, path: str, _) -> None:
         shows_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
-        login = tuple(part.encode() for part in requests.utils.get_auth_from_url(url))  # as UTF-8; requests would send Latin-1
         with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch leaves responses open
             hooks = {"response": lambda response, **_: responses.enter_context(response)}
-            options = {"timeout": _TIMEOUT, "auth": login if any(login) else None, "hooks": hooks}
-            pooch.HTTPDownloader(shows_progress, chunk_size=2**14, **options)(url, file, None)
+            pooch.HTTPDownloader(shows_progress, chunk_size=2**14, timeout=_TIMEOUT, hooks=hooks)(url, file, None)
 
     pooch.get_logger().setLevel("WARNING")
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextlib.closing(ThreadPool(1)) as thread:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         files = pooch.create(folder, "", registry={"file": None}, urls={"file": url}, retry_if_failed=_ATTEMPTS - 1)
-        try:  # in a thread, to limit the total time: a connection's timeout starts again with every byte
-            path = thread.apply_async(files.fetch, ["file"], {"downloader": attempt}).get(_MAX_SECONDS)
-        except multiprocessing.TimeoutError:
-            raise SourceFailed(f"takes longer than {_MAX_SECONDS} s") from None
+        try:
+            path = files.fetch("file", downloader=attempt)
         except (requests.RequestException, ValueError) as error:
             # requests wraps the errors of urllib3.
             reason = getattr(error.args[0], "reason", error) if error.args else error

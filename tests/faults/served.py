@@ -69,13 +69,11 @@ class Site:
         """Serve the right content at this path from now on."""
         self.replies[path] = [{"body": body}]
 
-    def reply(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
+    def reply(self, handler, body, status=200, cut=None, stall=None, sized=True, headers=()):
         """Send a reply.
 
         cut: end the body after this many bytes, although Content-Length counts all
         stall: pause after this many bytes; set the event ``stalled``, and go on once ``resume`` is set
-        drip: (bytes, seconds): send this many bytes at a time, and wait this long before each portion
-        slow_headers: send a long header instead of the body, so that ``drip`` slows down the headers
         sized: whether to send Content-Length
         headers: additional headers, which replace headers of the same name
         """
@@ -83,21 +81,13 @@ class Site:
         handler.send_response(status)
         for name, value in {**lengths, **dict(headers)}.items():
             handler.send_header(name, value)
-        if slow_headers:
-            handler.flush_headers()
-            body = b"X: " + b"x" * 10_000
-        else:
-            handler.end_headers()
+        handler.end_headers()
         try:
             if stall is not None:
                 handler.wfile.write(body[:stall])
                 self.stalled.set()
                 self.resume.wait(20)
                 body = body[stall:]
-            if drip is not None:
-                while body and not self.resume.wait(drip[1]):
-                    handler.wfile.write(body[: drip[0]])
-                    body = body[drip[0] :]
             handler.wfile.write(body[:cut])
         except OSError:  # the client hung up or was killed
             pass
@@ -167,11 +157,11 @@ class Toy:
     def fetch_and_check(self, mirror=None):
         """Assert that a fetch gets the right files, and that a second one gives the same receipt. Return the receipt.
 
-        The folder may hold nothing else but the lock and the note on the origin of the files.
+        The folder may hold nothing else but the note on the origin of the files.
         """
         receipt = self.fetch(mirror)
         assert self.fetch(mirror) == receipt and receipt["sha256_matches"]
         assert {name: (self.raw / "toy" / name).read_bytes() for name in self.contents} == self.contents
         names = {path.name for path in (self.raw / "toy").iterdir()}
-        assert names == {*self.contents, ".lock", ".origin.json"}
+        assert names == {*self.contents, ".origin.json"}
         return receipt

@@ -5,7 +5,6 @@ After a fault the raw file is either missing or right, the message names dataset
 
 import gzip
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -132,28 +131,6 @@ def test_a_fetch_gives_up_on_a_silent_server(toy, site, address, monkeypatch):
     toy.fetch_and_check()
 
 
-@pytest.mark.parametrize("slow_part", ["body", "headers"])
-def test_a_fetch_gives_up_on_a_server_that_sends_too_slowly(slow_part, toy, site, address, monkeypatch):
-    monkeypatch.setattr(transfer, "_MAX_SECONDS", 0.5)
-    toy.set_sources(address, f"{site.address}/good")
-    site.serve(FILE_PATH, GOOD, drip=(1, 0.05), slow_headers=slow_part == "headers")
-    site.serve("/good", GOOD)
-    assert toy.fetch_and_check()["source"] == f"{site.address}/good"
-    toy.target.unlink()
-    toy.set_sources(address)
-    toy.assert_fetch_fails("takes longer than 0.5 s", address)
-
-
-def test_a_dead_proxy_is_reported(toy, site, address, monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as dead_proxy:
-        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{dead_proxy.getsockname()[1]}")
-    toy.set_sources("http://data.example/toy.csv")
-    toy.assert_fetch_fails("proxy.*ProxyError, attempts: 3", "http://data.example/toy.csv")
-    monkeypatch.setenv("http_proxy", site.address)
-    site.heal("http://data.example/toy.csv")
-    toy.fetch_and_check()
-
-
 # Wrong content.
 
 
@@ -238,21 +215,6 @@ def test_a_bad_archive_is_reported_and_the_next_fetch_works(fault, toy, site, ar
     toy.fetch_and_check()
 
 
-# Files that are not regular.
-
-
-@pytest.mark.parametrize("folder", ["mirror", "raw"])
-def test_a_pipe_is_not_read_as_a_file(folder, toy, site, address, tmp_path):
-    (tmp_path / folder / "toy").mkdir(parents=True)
-    os.mkfifo(tmp_path / folder / "toy" / "diabetes.csv")
-    site.serve(FILE_PATH, GOOD)
-    assert toy.fetch_and_check(str(tmp_path / "mirror"))["source"] == address
-    if folder == "mirror":
-        toy.target.unlink()
-        toy.set_sources()
-        toy.assert_fetch_fails("diabetes.csv is not a regular file", mirror=str(tmp_path / "mirror"))
-
-
 # The disk and the machine.
 
 
@@ -267,7 +229,7 @@ def test_a_full_disk_is_reported(toy, site, address, small_disk):
     site.serve(FILE_PATH, GOOD, sized=False)
     toy.assert_fetch_fails("No space left on device.*\n.*free space on its disk")
     names = {path.name for path in toy.target.parent.iterdir()}
-    assert names == {".lock", ".origin.json"}, "what was written still fills the disk"
+    assert names == {".origin.json"}, "what was written still fills the disk"
     remount(small_disk, "size=4m")
     toy.fetch_and_check()
 
@@ -296,28 +258,6 @@ def test_a_file_in_place_of_the_raw_folder_is_reported(toy, site, address):
     toy.assert_fetch_fails("no file can be written to .*: Not a directory.*\n.*make it a folder that you may write to")
     toy.raw.unlink()
     toy.fetch_and_check()
-
-
-def test_only_one_of_two_simultaneous_fetches_downloads(toy, site, address, start_process):
-    site.serve(FILE_PATH, GOOD, stall=HALF_SIZE)
-    first, second = start_process(), start_process()
-    assert [process.stdout.readline() for process in (first, second)] == ["started\n"] * 2
-    assert site.stalled.wait(20)
-    site.resume.set()
-    receipts = [json.loads(process.communicate(timeout=20)[0]) for process in (first, second)]
-    assert receipts[0] == receipts[1] == toy.fetch_and_check()
-    assert site.requested_paths == [FILE_PATH]
-
-
-def test_two_simultaneous_fetches_both_succeed_on_a_disk_without_locks(toy, site, address, start_process):
-    site.serve(FILE_PATH, GOOD, stall=HALF_SIZE)
-    remove_locks = "import errno, fcntl\ndef flock(*_):\n    raise OSError(errno.EOPNOTSUPP, 'no locks')\nfcntl.flock = flock\n"
-    fetch_toy_without_locks = remove_locks + FETCH_TOY
-    first, second = start_process(fetch_toy_without_locks), start_process(fetch_toy_without_locks)
-    wait_until(lambda: len(site.requested_paths) == 2)
-    site.resume.set()
-    receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
-    assert receipts[0] == receipts[1] == toy.fetch_and_check()
 
 
 def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, start_process):
