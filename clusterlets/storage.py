@@ -6,8 +6,7 @@ after a power cut.
 A file that one step writes for another also says what it is: ``about`` is its place, the path below the folder of results. An
 ``.npz`` file has it as a member, JSON as a key, and text as its first line. ZIP checks the members of an ``.npz`` file by their
 CRC; JSON and text hold a SHA-256 beside their place. ``runs.csv``, which people read, has a ``.sha256`` file beside it instead.
-A damaged file is removed, so that the next run of the workflow makes it again. A misplaced file is left alone, because a
-person must have put it there.
+A file that is damaged, misplaced or of another version is refused and left as it is: it may be a result that somebody keeps.
 """
 
 import csv
@@ -170,7 +169,7 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     ClusterletsError
         If the file is missing.
     UnusableFileError
-        If the file is damaged, and has been removed, or if it belongs at another place.
+        If the file is damaged or of another version, or if it belongs at another place.
     OSError
         If the file cannot be read.
     """
@@ -204,7 +203,7 @@ def load_text(path: str | os.PathLike) -> str:
 def is_intact(path: str | os.PathLike) -> bool:
     """Whether a file of :func:`save_arrays`, :func:`save_json` or :func:`save_text` is undamaged and at its own place.
 
-    The format follows from the suffix. No file is removed.
+    The format follows from the suffix.
     """
     parse = {".npz": _parse_arrays, ".json": _parse_json}.get(Path(path).suffix, _parse_text)
     content = _read(Path(path), parse)
@@ -218,15 +217,11 @@ def write_checksum(path: str | os.PathLike) -> None:
 
 
 def check_checksum(path: str | os.PathLike) -> None:
-    """Check a file against the SHA-256 beside it, if both exist. If they disagree, both are removed.
-
-    Raises the same errors as :func:`load_arrays`.
-    """
+    """Check a file against the SHA-256 beside it, if both exist. Raises the same errors as :func:`load_arrays`."""
     path = Path(path)
     checksum_path = _checksum_path(path)
     if checksum_path.is_file() and path.is_file() and load_text(checksum_path) != _checksum_line(path):
-        checksum_path.unlink()
-        raise _remove_damaged(path)
+        raise _refused(path)
 
 
 def hash_of_file(path: str | os.PathLike) -> str:
@@ -258,7 +253,7 @@ def _load(path: Path, parse: Parse[T]) -> T:
     except FileNotFoundError:
         raise ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.") from None
     if content is None:
-        raise _remove_damaged(path)
+        raise _refused(path)
     place, value = content
     if place != result_place(path):
         raise UnusableFileError(
@@ -280,13 +275,11 @@ def _read(path: Path, parse: Parse[T]) -> tuple[str, T] | None:
         return None
 
 
-def _remove_damaged(path: Path) -> UnusableFileError:
-    """Remove a damaged file, and return the error to raise."""
-    path.unlink(missing_ok=True)
+def _refused(path: Path) -> UnusableFileError:
     return UnusableFileError(
         path,
-        f"{path} was damaged (its content does not match its own checksum) and has been removed.",
-        "Run the same command again: the file will be built again.",
+        f"{path} does not match its own checksum: it is damaged, was edited, or is of another version. It was left as it is.",
+        "Remove it, and run the same command again, which builds it again.",
     )
 
 

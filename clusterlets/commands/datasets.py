@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
             dataset: _read_description(prepared_folder, dataset, settings) for dataset, settings in config["tables"].items()
         }
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.problem} `{prepare_command}` makes it again.") from None
+        raise ClusterletsError(f"{problem.problem} Remove it; then `{prepare_command}` makes it again.") from None
     print(datasets_table.listing(descriptions))
     return 0
 

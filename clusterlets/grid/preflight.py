@@ -4,13 +4,10 @@ import fcntl
 import os
 import platform
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
 from clusterlets.errors import ClusterletsError
-
-_MIN_FREE_BYTES = 100e6  # a disk with less counts as nearly full
 
 
 def check_paths(checkout: str, module_moves_files: bool) -> None:
@@ -29,28 +26,13 @@ def check_paths(checkout: str, module_moves_files: bool) -> None:
 
 def check_writable(folder: str | os.PathLike) -> None:
     """Raise ClusterletsError if this process cannot write to a folder. The folder need not exist yet."""
-    existing = _nearest_existing(folder)
+    path = Path(folder).absolute()
+    existing = next(ancestor for ancestor in (path, *path.parents) if ancestor.exists())
     if not os.access(existing, os.W_OK | os.X_OK):
         raise ClusterletsError(
             f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, work in "
             "another folder (--directory), or name another one under 'results' in the configuration."
         )
-
-
-def disk_warnings(folders: Iterable[str | os.PathLike]) -> list[str]:
-    """A warning for each folder whose disk is nearly full."""
-    free_bytes = {folder: shutil.disk_usage(_nearest_existing(folder)).free for folder in folders}
-    return [
-        f"The disk of {os.path.abspath(folder)} is nearly full: {free / 1e6:.1f} MB are left. If a step failed, free "
-        "some space and run the same command again: finished work is kept, and nothing half-written is used.\n"
-        for folder, free in free_bytes.items()
-        if free < _MIN_FREE_BYTES
-    ]
-
-
-def _nearest_existing(folder: str | os.PathLike) -> Path:
-    path = Path(folder).absolute()
-    return next(ancestor for ancestor in (path, *path.parents) if ancestor.exists())
 
 
 def remove_locks(state: Path) -> TextIO | None:

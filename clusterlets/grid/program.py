@@ -8,7 +8,6 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,9 +20,6 @@ from clusterlets.methods import Method
 
 # A name in braces. After a dollar sign it is a shell variable, not a placeholder.
 _PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
-# Other braces without a space, such as {} or {0}. They look like placeholders, but nothing would replace them.
-_OTHER_BRACES = re.compile(r"(?<!\$)\{(?![A-Za-z][A-Za-z0-9_]*\})[^\s{}]*\}")
-_BRACES_ADVICE = "Braces that are the program's own need a space, as in { print }; others belong in a script"
 # The placeholders that every command may have.
 _BUILT_IN = ("table", "labels", "k", "seed")
 
@@ -85,14 +81,12 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
             yield f"parameters: the command has no {{{name}}}, so all its values would give the same run"
     for dollar, name in dict.fromkeys(_PLACEHOLDER.findall(command)):
         if not dollar and name not in {*_BUILT_IN, *parameters}:
-            yield f"command: {{{name}}} is not one of the parameters ({', '.join(parameters) or 'none'}). {_BRACES_ADVICE}"
+            yield (
+                f"command: {{{name}}} is not one of the parameters ({', '.join(parameters) or 'none'}). Braces that are the "
+                "program's own need a space, as in { print }; others belong in a script"
+            )
         elif dollar and name in {*_BUILT_IN, *parameters}:
             yield f"command: ${{{name}}} is a variable of the shell; write {{{name}}}, or rename the variable"
-    for braces in dict.fromkeys(_OTHER_BRACES.findall(command)):
-        yield f"command: {braces} is not a placeholder, because it is not just a name in braces. {_BRACES_ADVICE}"
-    depths = list(accumulate({"{": 1, "}": -1}.get(character, 0) for character in command))
-    if depths[-1] or min(depths) < 0:
-        yield f"command: it has an unmatched {'{' if depths[-1] > 0 else '}'}. {_BRACES_ADVICE}"
     try:
         _fill(command, {**dict.fromkeys(_BUILT_IN, 0), **parameters})
     except ClusterletsError as error:

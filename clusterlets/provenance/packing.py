@@ -89,7 +89,7 @@ def _read(results: Path) -> tuple[Mapping, Mapping]:
     try:
         provenance = load_json(results / _PROVENANCE)
     except UnusableFileError as error:
-        raise ClusterletsError(f"{error.problem} Run the workflow again, which rewrites it.") from None
+        raise ClusterletsError(f"{error.problem} Remove it, and run the workflow again, which rewrites it.") from None
     if "config_options" not in provenance:
         raise ClusterletsError(f"An earlier version wrote {results / _PROVENANCE}. Run the workflow again, which rewrites it.")
     run_manifest = manifest.read(results / manifest.NAME)

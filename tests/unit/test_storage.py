@@ -1,4 +1,4 @@
-"""Files are complete or absent, equal content gives equal bytes, and damaged files are detected, named and removed."""
+"""Files are complete or absent, equal content gives equal bytes, and damaged files are detected, named and refused."""
 
 import errno
 import hashlib
@@ -120,7 +120,7 @@ def damaged_versions(content):
     yield from (content + b"\n", b"\n" + content, 2 * content)
 
 
-def test_a_file_with_a_flipped_bit_a_cut_or_an_addition_is_named_and_removed_unless_the_damage_changes_no_value(saved_file):
+def test_a_file_with_a_flipped_bit_a_cut_or_an_addition_is_named_and_refused_unless_the_damage_changes_no_value(saved_file):
     path, load, value = saved_file
     hash_file = path.with_name(f"{path.name}.sha256")
     contents = {file: file.read_bytes() for file in (path, hash_file) if file.exists()}
@@ -135,8 +135,8 @@ def test_a_file_with_a_flipped_bit_a_cut_or_an_addition_is_named_and_removed_unl
             try:
                 loaded = load(path)
             except UnusableFileError as refused:
-                assert re.search("was damaged .* removed.*Run the same command again", str(refused))
-                assert refused.path == damaged_file and not damaged_file.exists() and not was_intact
+                assert re.search("is damaged.* left as it is. Remove it, and run the same command again", str(refused))
+                assert refused.path == damaged_file and damaged_file.read_bytes() == damaged_content and not was_intact
             else:
                 assert equal(loaded, value)
                 n_harmless += 1
@@ -224,14 +224,14 @@ def test_a_file_without_a_valid_description_counts_as_damaged(tmp_path, content)
     path = tmp_path / "seeds0-9.csv"
     for load in (load_arrays, load_json, load_text):
         path.write_text(content)
-        with pytest.raises(UnusableFileError, match="was damaged"):
+        with pytest.raises(UnusableFileError, match="is damaged"):
             load(path)
-        assert not path.exists()
+        assert path.read_text() == content
 
 
 def test_arrays_that_do_not_say_what_they_are_count_as_damaged(tmp_path):
     np.savez(tmp_path / "x.npz", **ARRAYS)
-    with pytest.raises(UnusableFileError, match="was damaged"):
+    with pytest.raises(UnusableFileError, match="is damaged"):
         load_arrays(tmp_path / "x.npz")
 
 
@@ -240,7 +240,7 @@ def test_an_array_whose_header_was_damaged_to_a_smaller_shape_is_not_cut(tmp_pat
     save_arrays(tmp_path / "x.npz", {"a": np.arange(9000.0)})
     content = (tmp_path / "x.npz").read_bytes()
     (tmp_path / "x.npz").write_bytes(content.replace(b"(9000,)", b"(1000,)"))
-    with pytest.raises(UnusableFileError, match="was damaged"):
+    with pytest.raises(UnusableFileError, match="is damaged"):
         load_arrays(tmp_path / "x.npz")
 
 

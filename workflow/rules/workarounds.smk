@@ -1,13 +1,12 @@
 # Workarounds for what Snakemake 9.27.1 does not do for this grid. Each comment says what happened without the workaround, so
 # that we can remove it once Snakemake is fixed. We know of no upstream report of these problems.
 
-import atexit
 import signal
 from pathlib import Path
 
 import psutil  # a dependency of Snakemake
 
-from clusterlets.grid.preflight import disk_warnings, remove_locks
+from clusterlets.grid.preflight import remove_locks
 from clusterlets.grid.processes import begin_run
 
 # If SIGKILL ends Snakemake, its jobs go on (for up to 80 minutes).
@@ -40,5 +39,3 @@ if workflow.is_main_process:
     # A killed run (kill -9, a power cut) leaves locks that name no owner, and the next run is refused until they are removed.
     # The returned file must stay open: the kernel lock on it shows that this run is alive.
     KERNEL_LOCK = remove_locks(Path(".snakemake"))
-    # This is not in onerror, because on a full disk Snakemake itself ends before it runs onerror.
-    atexit.register(lambda: print(*disk_warnings({".", OUT}), sep="", end="", file=sys.stderr))

@@ -360,7 +360,7 @@ def test_a_damaged_description_is_named_with_the_command_that_renews_it(
     path.write_bytes(path.read_bytes()[:-9])
     assert command_line.main(["datasets", *arguments]) == 1
     message = capsys.readouterr().err
-    assert "was damaged" in message and message.endswith(f" `{remedy}` makes it again.\n") and "same command" not in message
+    assert "is damaged" in message and message.endswith(f" `{remedy}` makes it again.\n") and "same command" not in message
 
 
 @pytest.mark.parametrize(("content", "message"), [("a: [", "mine.yaml is not valid YAML"), ("k: [1]", "k.0: 1 is less than")])

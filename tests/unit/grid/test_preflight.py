@@ -1,8 +1,7 @@
-"""Checks before a run: paths, folders that cannot be written, nearly full disks, and the locks of killed runs."""
+"""Checks before a run: paths, folders that cannot be written, and the locks of killed runs."""
 
 import errno
 import os
-import shutil
 import subprocess
 import sys
 
@@ -29,16 +28,6 @@ def test_a_folder_that_does_not_exist_yet_is_judged_by_its_parent(tmp_path, monk
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
     with pytest.raises(ClusterletsError, match=f"{tmp_path} cannot be written"):
         preflight.check_writable(tmp_path / "a" / "b")
-
-
-def test_a_warning_names_a_disk_only_if_it_is_nearly_full(tmp_path, monkeypatch):
-    disks = {tmp_path / "full": 3e5, tmp_path / "empty": 3e12}
-    for folder in disks:
-        folder.mkdir()
-    usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=disks[path]))
-    (warning,) = preflight.disk_warnings(disks)
-    assert f"{tmp_path / 'full'} is nearly full: 0.3 MB are left" in warning
 
 
 @pytest.fixture
