@@ -7,7 +7,6 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from clusterlets import datasets, methods
@@ -179,14 +178,6 @@ class Plan:
         """Path of the receipt that is written when a table's raw files are fetched."""
         return _receipt(self.table_settings(wildcards)["name"])
 
-    def edited_raw_files(self, wildcards: Any) -> str:
-        """A message that names the raw files of a table that were edited after fetching, or "" if there are none.
-
-        The message is a parameter of a rule. If it changes, Snakemake runs the step that reports the files and renames them.
-        Hashes are compared with the receipt, because time stamps would miss an older file that replaced a newer one.
-        """
-        return _edited_files(self.receipt(wildcards))
-
     # ---- code --------------------------------------------------------------------------------------------------------
 
     def fetch_code(self) -> dict[str, Any]:
@@ -257,15 +248,3 @@ def _hash_of_file(path: str) -> str:
         return hash_of_file(path)
     except OSError as error:
         raise ClusterletsError(f"{path} cannot be read ({error.strerror}).") from None
-
-
-@functools.cache
-def _edited_files(receipt: str) -> str:
-    """A message that names the files whose hash is not the one in the receipt, or ""."""
-    try:
-        entries = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
-        digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in entries.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # a missing or damaged receipt: the step reports it
-        return ""
-    edited = [str(path) for path, digest in digests.items() if path.is_file() and _hash_of_file(str(path)) != digest]
-    return f"{', '.join(edited)} edited after fetching" if edited else ""

@@ -102,15 +102,13 @@ def _require_unchanged(dataset: str, path: Path, expected_hash: str, receipt_pat
     if not path.is_file():
         problem = "is missing"
     elif hashlib.sha256(path.read_bytes()).hexdigest() != expected_hash:
-        renamed_path = path.with_name(path.name + ".changed")
-        path.replace(renamed_path)
-        problem = f"has changed since it was fetched, and was renamed to {renamed_path}"
+        problem = "has changed since it was fetched"
     else:
         return
     receipt_path.unlink()
     raise ClusterletsError(
-        f"{dataset}: {path} {problem}. Its receipt has been removed, so running the same command again fetches the "
-        "file anew. To use a file of your own, first put that file at the original path."
+        f"{dataset}: {path} {problem}. Its receipt has been removed, so running the same command again uses what is at this "
+        "path as your own file, or fetches the file if you delete it first."
     )
 
 

@@ -1,14 +1,14 @@
-"""Helpers of the fuzz tests: draw examples, print failing ones, run commands in this process, and check how they end.
+"""Helpers of the fuzz tests: draw examples, run commands in this process, and check how they end.
 
 Each fuzz test runs in two ways. The fast way tries a fixed number of examples from a fixed seed, the same on every machine.
 The slow way searches for CLUSTERLETS_FUZZ_SECONDS per test (5 by default). It tries one seed after another, from
-CLUSTERLETS_FUZZ_SEED on. A failing example is shrunk for at most 30 seconds, and printed as a test to paste.
+CLUSTERLETS_FUZZ_SEED on. Hypothesis shrinks and prints a failing example.
 """
 
 import contextlib
 import io
+import itertools
 import os
-import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,99 +17,27 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from hypothesis.errors import UnsatisfiedAssumption
 
 from clusterlets.__main__ import main
 
 SEARCH_SECONDS = float(os.environ.get("CLUSTERLETS_FUZZ_SECONDS", 5))
 #: The first seed of a search. The examples of `make test` come from seed 0.
 FIRST_SEED = int(os.environ.get("CLUSTERLETS_FUZZ_SEED", 1))
-#: CPU seconds after which an example counts as endless and fails.
-CPU_SECONDS = 30
-#: Seconds spent on shrinking a failing example.
-SHRINKING_SECONDS = 30
 
 
-def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
+def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int, batch_seed: int = 0) -> None:
     """Call ``check`` with ``n_examples`` examples of the strategy, which are the same every time."""
-    _run_batch(check, examples, n_examples, batch_seed=0)
+    quiet = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck), "report_multiple_bugs": False}
+    seed(batch_seed)(settings(max_examples=n_examples, **quiet)(given(examples)(lambda example: check(example))))()
 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
     """Call ``check`` with batches of ``n_examples`` examples until the time is up. Each batch has a different seed."""
-    deadline, n_batches = time.monotonic() + SEARCH_SECONDS, 0
-    while time.monotonic() < deadline:
-        _run_batch(check, examples, n_examples, FIRST_SEED + n_batches)
-        n_batches += 1
-
-
-def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, batch_seed: int) -> None:
-    recorder = _FailureRecorder(check)
-    run_settings = settings(
-        max_examples=n_examples,
-        deadline=None,
-        database=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    try:
-        seed(batch_seed)(run_settings(given(examples)(lambda example: recorder(example))))()
-    except BaseException as error:
-        if recorder.smallest is not None:
-            error.add_note(format_as_test(check, recorder.smallest))
-        raise
-
-
-class _FailureRecorder:
-    """A check that remembers its failing examples.
-
-    SHRINKING_SECONDS after the first failure, all examples that have not failed yet pass, so that Hypothesis stops shrinking.
-    """
-
-    def __init__(self, check: Callable):
-        self.check = check
-        self.failing_examples: set[str] = set()
-        self.smallest: str | None = None
-        self.deadline = float("inf")
-
-    def __call__(self, example) -> None:
-        example_text = repr(example)
-        if time.monotonic() > self.deadline and example_text not in self.failing_examples:
+    deadline = time.monotonic() + SEARCH_SECONDS
+    for batch_seed in itertools.count(FIRST_SEED):
+        if time.monotonic() >= deadline:
             return
-        try:
-            with _limit_cpu_time():
-                self.check(example)
-        except UnsatisfiedAssumption:
-            raise
-        except BaseException:
-            self.deadline = min(self.deadline, time.monotonic() + SHRINKING_SECONDS)
-            self.failing_examples.add(example_text)
-            self.smallest = example_text
-            raise
-
-
-def format_as_test(check: Callable, example: str) -> str:
-    """The source of a test of one example, with a note where to paste it."""
-    return (
-        "Paste this into the file of the check, with the fixtures of its fuzz test:\n\n"
-        "def test_an_example_that_once_failed():\n"
-        "    import datetime\n    from decimal import Decimal\n    from math import inf, nan\n\n"
-        f"    {check.__name__}({example})\n"
-    )
-
-
-@contextlib.contextmanager
-def _limit_cpu_time() -> Iterator[None]:
-    def fail(*_):
-        raise AssertionError(f"did not end within {CPU_SECONDS} seconds of computing")
-
-    previous_handler = signal.signal(signal.SIGPROF, fail)
-    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, previous_handler)
+        run_examples(check, examples, n_examples, batch_seed)
 
 
 @dataclass(frozen=True)

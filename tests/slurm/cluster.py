@@ -1,12 +1,5 @@
-"""A real SLURM of one node in a private directory: its own configuration, ports, munge socket, key and state.
+"""A real SLURM of one node in a private directory: its own configuration, ports, munge socket, key and state."""
 
-For tests and for trying the profiles, as root:
-
-    eval "$(python tests/slurm/cluster.py start FOLDER)"
-    python tests/slurm/cluster.py stop FOLDER
-"""
-
-import argparse
 import os
 import secrets
 import shutil
@@ -284,27 +277,3 @@ class Cluster:
             return pid if str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes() else None
         except OSError:
             return None
-
-
-def main():
-    """Start or stop a private SLURM from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["start", "stop"])
-    parser.add_argument("folder", help="start: a new folder with a short path")
-    arguments = parser.parse_args()
-    cluster = Cluster(arguments.folder)
-    if arguments.action == "stop":
-        cluster.stop()
-        return
-    try:
-        cluster.start()
-    except BaseException as error:
-        cluster.stop()
-        if isinstance(error, NotRun):
-            sys.exit(f"not started: {error}")
-        raise
-    print(f"export SLURM_CONF={cluster.folder}/slurm.conf PATH={cluster.folder}/bin:$PATH")
-
-
-if __name__ == "__main__":
-    main()

@@ -35,7 +35,6 @@ rule prepare_dataset:
         FETCH
     params:
         **plan.prepare_code(),
-        edited=plan.edited_raw_files,
         name=plan.table_setting("name"),
         sensitive=plan.table_setting("sensitive"),
         duplicates=plan.table_setting("duplicates"),

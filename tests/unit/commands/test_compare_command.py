@@ -41,7 +41,7 @@ def reference(tmp_path):
     (folder / "tables").mkdir(parents=True)
     (folder / "comparison.csv").write_text(COMPARISON)
     (folder / "tables" / "t2.csv").write_text(TABLE)
-    (folder / "manifest.json").write_text(json.dumps(MANIFEST))
+    (folder / "manifest.json").write_text(json.dumps(manifest.sealed(MANIFEST)))
     (folder / "README.md").write_text("what this is")
     return folder
 
@@ -78,7 +78,7 @@ def change_manifest(folder, **parts):
         for key in outer:
             parent = parent[key]
         parent[last] = value
-    (folder / "manifest.json").write_text(json.dumps(content))
+    (folder / "manifest.json").write_text(json.dumps(manifest.sealed(content)))
 
 
 def test_equal_runs_are_reported_as_the_same(reference, results, compare):

@@ -9,6 +9,7 @@ import pytest
 from clusterlets.analysis import leaderboard
 from clusterlets.commands import rank
 from clusterlets.grid.configuration import CONFIGURATION, check_configuration, read_configuration
+from clusterlets.provenance.manifest import sealed
 
 ROOT = CONFIGURATION.parent
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
@@ -122,7 +123,7 @@ def folder(tmp_path, monkeypatch):
     OTHERS.to_csv(reference / "leaderboard_points.csv", index=False)
     datasets = {table: {"fingerprint": "0", "rows": 9} for table in FIELD_CONFIG["datasets"]}
     content = {"settings": SETTINGS, "libraries": {}, "datasets": datasets, "processor": {}, "files": {}}
-    (reference / "manifest.json").write_text(json.dumps(content))
+    (reference / "manifest.json").write_text(json.dumps(sealed(content)))
     return tmp_path
 
 

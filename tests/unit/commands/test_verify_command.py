@@ -83,30 +83,17 @@ def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
     assert content["datasets"]["iris"]["fingerprint"] == "f" and "source" not in content["datasets"]["iris"]
 
 
-EMPTY = {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}, "files": {}}
 MALFORMED = {
-    "a list": [],
-    "tables that are a list": EMPTY | {"settings": {"tables": ["iris"]}},
-    "datasets that are text": EMPTY | {"datasets": "iris"},
-    "a hash that is a number": EMPTY | {"files": {"numbers": {"runs.csv": 1}}},
-    "a missing part": {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}},
-    "an absolute path": EMPTY | {"files": {"numbers": {"/etc/hostname": "a"}}},
-    "a folder above": EMPTY | {"files": {"numbers": {"..": "a"}}},
-    "a name with a line break": EMPTY | {"files": {"numbers": {"runs.csv\n": "a"}}},
-}
-MALFORMED_BYTES = {
     "an empty file": b"",
     "not JSON": b"{",
-    "a number of 5,000 digits": json.dumps(EMPTY).replace("{}", '{"k": %s}' % ("9" * 5000), 1).encode(),
+    "a list": b"[]",
+    "no hash of its own": b'{"settings": {}, "libraries": {}, "datasets": {}, "processor": {}, "files": {}}',
+    "a number of 5,000 digits": b'{"k": %s}' % (b"9" * 5000),
     "100,000 brackets": b"[" * 100_000,
 }
 
 
-@pytest.mark.parametrize(
-    "content",
-    [*(json.dumps(content).encode() for content in MALFORMED.values()), *MALFORMED_BYTES.values()],
-    ids=[*MALFORMED, *MALFORMED_BYTES],
-)
+@pytest.mark.parametrize("content", MALFORMED.values(), ids=MALFORMED)
 @pytest.mark.parametrize("command", ["verify", "compare"])
 def test_a_malformed_manifest_is_reported_in_one_line(content, command, results, capsys):
     (results / "manifest.json").write_bytes(content)
@@ -267,14 +254,6 @@ def test_a_manifest_that_lists_nothing_is_refused(results, capsys):
     write_manifest(results, files=[], settings=GRID | {"datasets": []}, datasets={})
     status, output = verify(capsys)
     assert status == 1 and "lists no file" in output and "run the workflow again" in output
-
-
-def test_a_manifest_without_a_hash_of_its_own_is_refused(results, capsys):
-    content = json.loads((results / "manifest.json").read_text())
-    del content["sha256"]
-    (results / "manifest.json").write_text(json.dumps(content))
-    status, output = verify(capsys)
-    assert status == 1 and "lacks its own hash" in output and "run the workflow again" in output
 
 
 def test_the_command_imports_no_large_library():
