@@ -1,4 +1,4 @@
-"""Run jobs of the workflow one after another in this process: run_steps.py PLAN FACTS [--threads N] [--without-blas]
+"""Run jobs of the workflow one after another in this process: run_steps.py PLAN FACTS [--threads N]
 
 PLAN is a JSON list of command lines, each without ``clusterlets`` and with paths relative to the working directory. At the end,
 the file FACTS records the packages that each step was the first to load, and the libraries and processor features in use.
@@ -49,12 +49,7 @@ if __name__ == "__main__":
     parser.add_argument("plan", type=Path)
     parser.add_argument("facts", type=Path)
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--without-blas", action="store_true")
     arguments = parser.parse_args()
     if arguments.threads:
         os.environ |= dict.fromkeys(THREAD_VARIABLES, str(arguments.threads))
-    if arguments.without_blas:
-        import without_blas
-
-        without_blas.forbid()
     arguments.facts.write_text(json.dumps(facts(run(json.loads(arguments.plan.read_text())))))

@@ -10,7 +10,6 @@ import platform
 
 import pytest
 import tiny_grid
-import without_blas
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from clusterlets import methods
@@ -129,12 +128,6 @@ def test_the_bytes_do_not_depend_on_the_exp_and_log_that_glibc_picks(run_and_che
 def test_the_bytes_do_not_depend_on_the_number_of_threads(run_and_check):
     facts = run_and_check(None, "--threads", "2")
     assert {blas["num_threads"] for blas in facts["blas"] if blas["architecture"]} == {min(2, os.cpu_count())}
-
-
-@pytest.mark.skipif(not without_blas.POSSIBLE, reason="not run: BLAS can be disabled only on Linux (x86-64, aarch64)")
-def test_no_step_up_to_the_runs_computes_dot_products_of_doubles(jobs, tmp_path):
-    """On tables this small, two BLAS kernels may round alike by chance, so this test fails if a kernel is called at all."""
-    tiny_grid.run_steps(tmp_path, jobs_up_to_runs(jobs), "--without-blas")
 
 
 def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native_run):

@@ -176,12 +176,3 @@ def test_sums_from_some_rows_and_distances_to_centres_equal_those_worked_out_by_
     assert row_sums(X, np.array([2, 0]), np.array([labels, 1 - labels]), 2).tolist() == [sums, sums[::-1]]
     costs = squared_distances_to_centres(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 0.0]]), 4)
     assert costs.tolist() == [[0, 9, 0, 0], [25, 16, 25, 25]]  # the first centre stands in for the two missing ones
-
-
-def test_squared_distances_are_summed_feature_by_feature():
-    X, centres = np.random.default_rng(0).normal(size=(50, 7)), np.random.default_rng(1).normal(size=(9, 7))
-    expected = np.zeros((50, 9))
-    for feature in range(7):
-        expected += np.square(X[:, None, feature] - centres[:, feature])
-    out = np.empty((50, 9))
-    assert squared_distances_to_centres(X, centres, 9, out=out) is out and np.array_equal(out, expected)

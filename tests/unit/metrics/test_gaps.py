@@ -94,7 +94,3 @@ class TestInput:
     def test_arrays_of_different_lengths_are_refused(self):
         with pytest.raises(ClusterletsError, match="2 instances, 1 groups and 2 labels"):
             assignment_gap(np.zeros((2, 1)), np.zeros(1, int), np.zeros(2, int))
-
-    def test_labels_without_a_centre_are_refused(self):
-        with pytest.raises(ClusterletsError, match=r"0\.\.1"):
-            assignment_gap(np.zeros((2, 1)), np.zeros(2, int), np.array([0, 2]), np.zeros((2, 1)))

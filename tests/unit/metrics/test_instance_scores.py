@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from clusterlets.algorithms import row_samples
 from clusterlets.algorithms.geometry import moments_by_label, row_sums
 from clusterlets.algorithms.row_samples import sample_rows
-from clusterlets.metrics.instances import SCORES, Instances, silhouette_of_groups, silhouettes
+from clusterlets.metrics.instances import SCORES, Instances, silhouettes
 from clusterlets.metrics.score import evaluate
 
 COSTS = ("social_cost", "kmedian_cost", "kcenter_cost")
@@ -106,16 +106,6 @@ class TestSamples:
             means[seed], errors[seed] = scores["silhouette"], scores["silhouette_error"]
         assert abs(means.mean() - exact.mean()) < 4 * means.std() / np.sqrt(400)
         assert means.std() / errors.mean() == pytest.approx(1, abs=0.15)
-
-    def test_the_mean_over_all_rows_has_no_sampling_error(self):
-        values, groups = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
-        scores = silhouette_scores(values, groups, 4)
-        assert scores == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
-        assert silhouette_of_groups(sampled_instances(values, groups, 4)) == {0: 0.75, 2: -0.25}
-
-    def test_the_error_of_a_sample_equals_a_value_worked_out_by_hand(self):
-        scores = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
-        assert scores["silhouette_error"] == pytest.approx(np.sqrt(0.5 / 2 * (1 - 2 / 4)))
 
     def test_a_single_cluster_has_no_scores(self):
         assert np.isnan(list(silhouette_scores(np.full(3, np.nan), np.array([0, 1, 1]), 3).values())).all()

@@ -7,29 +7,14 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from clusterlets.algorithms.extraction import clusterlets_from_labels
-from clusterlets.algorithms.geometry import diameter, distance_sums
+from clusterlets.algorithms.geometry import distance_sums
 from clusterlets.metrics.pieces import (
     JoinedClusterlets,
-    Pieces,
     centroid_silhouette,
     cohesion,
-    cohesion_with_error,
     kmeans_cost,
     overlap,
 )
-from clusterlets.metrics.score import evaluate
-from clusterlets.metrics.table import SCORES
-
-
-def scores_of(membership, clusterlets, X):
-    sums = distance_sums(X, clusterlets.labels, len(clusterlets))
-    pieces = Pieces(membership, clusterlets.counts, clusterlets.centroids, clusterlets.inertia, sums, diameter(X))
-    return evaluate(SCORES, pieces)
-
-
-def test_overlap_counts_instances_not_clusterlets():
-    membership = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
-    assert overlap(membership, np.array([5, 3, 2])) == 0.3
 
 
 @st.composite
@@ -63,47 +48,6 @@ def test_cohesion_cost_and_overlap_equal_those_of_the_instances(case):
     assert cost == pytest.approx(expected_cost, abs=1e-7)
     is_shared = np.sum(rows_of_cluster, axis=0) > 1
     assert overlap(membership, clusterlets.sizes) == pytest.approx(is_shared.mean())
-
-
-def test_scores_of_overlapping_clusters_equal_those_worked_out_by_hand():
-    X = np.array([[0.0], [2.0], [10.0], [12.0]])
-    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
-    membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)  # the clusters {0, 10, 12} and {2, 10, 12}
-    scores = scores_of(membership, clusterlets, X)
-    first_mean = 2 * (10 + 12 + 2) / 9  # the mean of all nine distances in a cluster of three, each pair counted twice
-    second_mean = 2 * (8 + 10 + 2) / 9
-    assert scores["n_clusters"] == 2
-    assert scores["deviation_mean"] == pytest.approx(2 / 3 - 1 / 2)
-    assert scores["deviation_std"] == pytest.approx(0.0)
-    assert scores["balance"] == scores["balance_ratio"] == 0.5
-    assert scores["cohesion"] == pytest.approx(1 - (first_mean + second_mean) / 2 / 12)
-    assert scores["overlap"] == 0.5
-    assert (scores["smallest"], scores["largest"]) == (3, 3)
-    assert np.isnan(scores["kmeans_cost"])
-
-
-def test_scores_of_disjoint_clusters_equal_those_worked_out_by_hand():
-    X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
-    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
-    membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # the clusters {0, 2, 10} and {4, 12}
-    scores = scores_of(membership, clusterlets, X)
-    assert (scores["n_clusters"], scores["smallest"], scores["largest"], scores["overlap"]) == (2, 2, 3, 0)
-    deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
-    assert scores["deviation_mean"] == pytest.approx(np.mean(deviations))
-    assert scores["deviation_std"] == pytest.approx(np.std(deviations))
-    assert scores["deviation_max"] == pytest.approx(1 / 10)
-    assert scores["balance"] == pytest.approx(1 / 2)
-    assert scores["balance_ratio"] == pytest.approx((1 / 2) / (2 / 3))
-    assert scores["cohesion"] == pytest.approx(1 - (2 * (2 + 10 + 8) / 9 + 2 * 8 / 4) / 2 / 12)
-    assert scores["kmeans_cost"] == pytest.approx((16 + 4 + 36) + (16 + 16))
-
-
-def test_cohesion_from_estimated_distances_is_their_mean_with_a_standard_error():
-    membership, sizes = np.array([[True]]), np.array([2])
-    estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1; the largest distance is 2
-    assert cohesion_with_error(membership, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
-    exact, error = cohesion_with_error(membership, sizes, estimates[0], 2.0)
-    assert exact == 0.75 and np.isnan(error)
 
 
 def test_joined_clusterlets_have_the_silhouette_of_their_centroids_if_clusters_are_disjoint():
