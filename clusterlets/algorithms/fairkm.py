@@ -73,10 +73,10 @@ def fairkm(
         weight = (len(X) / n_clusters) * (len(X) / n_clusters)
     else:
         weight = penalty * _Clusters(X, groups, labels, n_clusters).sse
-    converged, n_iter, changes = False, 0, np.empty(len(X))
+    converged, n_iter = False, 0
     while not converged and n_iter < max_iter:
         n_iter += 1
-        converged = not _run_pass(X, groups, labels, n_clusters, weight, changes)
+        converged = not _run_pass(X, groups, labels, n_clusters, weight)
     clusters = _Clusters(X, groups, labels, n_clusters)
     return FairKMResult(labels, clusters.sse, clusters.unfairness, weight, clusters.objective(weight), n_iter, converged)
 
@@ -101,11 +101,8 @@ class _Clusters:
         return self.sse + weight * self.unfairness
 
 
-def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
-    """Try to move each row, in order; returns whether any moved.
-
-    Updates ``labels``. ``changes`` (n,) gets the change of the objective by each row's move; only tests read it.
-    """
+def _run_pass(X, groups, labels, n_clusters: int, weight: float) -> bool:
+    """Try to move each row, in order, and update ``labels``; returns whether any moved."""
     clusters = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))
     return _move_rows(
@@ -119,15 +116,14 @@ def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.nda
         clusters.sizes,
         clusters.excess,
         (clusters.excess * clusters.shares).sum(axis=1),
-        changes,
     )
 
 
 @compiled(
     "boolean(float64[:,::1], int64[::1], float64[::1], float64, float64, int64[::1], "
-    "float64[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1])"
+    "float64[:,::1], int64[::1], float64[:,::1], float64[::1])"
 )
-def _move_rows(rows, groups, shares, weight_of_square, objective, labels, means, sizes, excess, weighted_excess, changes):
+def _move_rows(rows, groups, shares, weight_of_square, objective, labels, means, sizes, excess, weighted_excess):
     """Move each row to the cluster where it lowers the objective most, ties to the lowest index; returns whether any moved.
 
     ``weight_of_square`` multiplies squared excesses in the objective, and ``weighted_excess`` (k,) holds the sums b_C. All
@@ -138,7 +134,6 @@ def _move_rows(rows, groups, shares, weight_of_square, objective, labels, means,
         sum_of_squared_shares += share * share
     has_moved = False
     for row in range(len(rows)):
-        changes[row] = 0.0
         source, group = labels[row], groups[row]
         if sizes[source] == 1:
             continue
@@ -167,7 +162,6 @@ def _move_rows(rows, groups, shares, weight_of_square, objective, labels, means,
             continue
         has_moved = True
         labels[row] = target
-        changes[row] = best_change
         objective += best_change
         sizes[source] -= 1
         sizes[target] += 1

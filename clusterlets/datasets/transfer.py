@@ -1,9 +1,7 @@
 """Read a raw file from a folder, a web address or a zip archive, within limits of size and time."""
 
 import contextlib
-import importlib.util
 import io
-import sys
 import tempfile
 import zipfile
 from pathlib import Path, PurePosixPath
@@ -82,10 +80,9 @@ def _download(url: str) -> bytes:
     import requests
 
     def attempt(url: str, path: str, _) -> None:
-        shows_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
         with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch leaves responses open
             hooks = {"response": lambda response, **_: responses.enter_context(response)}
-            pooch.HTTPDownloader(shows_progress, chunk_size=2**14, timeout=_TIMEOUT, hooks=hooks)(url, file, None)
+            pooch.HTTPDownloader(chunk_size=2**14, timeout=_TIMEOUT, hooks=hooks)(url, file, None)
 
     pooch.get_logger().setLevel("WARNING")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -33,7 +33,7 @@ def table(seed, n=60, n_groups=3, d=2):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("penalty", [0, 0.3, 30])
-def test_every_move_lowers_the_objective_by_the_stated_change(seed, penalty):
+def test_every_move_lowers_the_objective_as_much_as_any_move_of_the_row(seed, penalty):
     X, groups = table(seed)
     labels = lloyd(X, X[kmeans_plus_plus(X, 5, np.random.default_rng(seed))]).labels
     weight = penalty * objective_terms(X, groups, labels)[0]
@@ -43,14 +43,14 @@ def test_every_move_lowers_the_objective_by_the_stated_change(seed, penalty):
         return sse + weight * unfairness
 
     for _ in range(3):
-        current_labels, changes = labels.copy(), np.empty(len(X))
-        any_moved = module._run_pass(X, groups, labels, 5, weight, changes)
-        has_moved = labels != current_labels
-        assert any_moved == has_moved.any() and ((changes < 0) == has_moved).all()
-        for row in np.flatnonzero(has_moved):
-            before = objective(current_labels)
+        current_labels = labels.copy()
+        any_moved = module._run_pass(X, groups, labels, 5, weight)
+        assert any_moved == (labels != current_labels).any()
+        for row in range(len(X)):
+            if (current_labels == current_labels[row]).sum() > 1:
+                objectives = [objective(np.where(np.arange(len(X)) == row, c, current_labels)) for c in range(5)]
+                assert objectives[labels[row]] <= min(objectives) * (1 + 1e-9)
             current_labels[row] = labels[row]
-            assert objective(current_labels) - before == pytest.approx(changes[row], rel=1e-6, abs=1e-9 * before)
 
 
 @pytest.mark.parametrize("seed", range(4))
