@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from clusterlets import methods
+from clusterlets.analysis import paired
 from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.grid.runs_table import TABLE
 from clusterlets.metrics.score import Score
@@ -69,7 +70,7 @@ PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 
 def published_headline() -> str:
-    """The README's line on how much of table 1 the paper's text and the authors' published code reproduce."""
+    """The README's line on how many numbers differ from the paper's text, and from the authors' published code."""
     return f"- {as_published.headline(read_results_table(PUBLISHED))}"
 
 
@@ -100,11 +101,23 @@ def _percentages(counts) -> str:
     return ", ".join(parts)
 
 
+def planned_comparisons() -> str:
+    """The table of docs/reproduction.md with the tests of the comparisons that are named beforehand."""
+    tests = read_results_table(CHECKOUT / "reference/paper/statistics/wilcoxon.csv")
+    formats = {"median_difference": ".4f", "p_value": ".3f", "p_holm": ".3f", "rank_biserial": ".2f"}
+    rows = [
+        [test["better"], test["worse"], *(f"{test[column]:{digits}}" for column, digits in formats.items())]
+        for test in tests[tests["ranking"] == paired.PLANNED].to_dict("records")
+    ]
+    return table(["deviates less", "than", "median difference", "p", "after Holm", "rank-biserial"], rows)
+
+
 #: Generated sections, by page and name, and the function that makes the text of each.
 SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/methods.md", "methods"): method_tables,
     ("docs/results-format.md", "columns of runs.csv"): runs_columns,
     ("docs/reproduction.md", "as published"): published_findings,
+    ("docs/reproduction.md", "planned comparisons"): planned_comparisons,
     ("README.md", "verdict"): verdict_by_table,
     ("README.md", "as published"): published_headline,
 }

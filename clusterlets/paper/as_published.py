@@ -11,7 +11,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import claims, comparison, reported, tables, verdict
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART
 from clusterlets.text import counted, markdown_table
 
 #: The settings of a variant that runs the published code.
@@ -71,7 +71,7 @@ def _rows_of_claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
     for claim in reported.claims()["claims"]:
         by_paper, by_text, by_code = (claims.judge(claim, numbers) for numbers in (paper, text, code))
         verdicts = [finding.verdict for finding in (by_paper, by_text, by_code)]
-        if INCONCLUSIVE in verdicts or by_paper.verdict == FAILS:
+        if not _GRADES.keys() >= set(verdicts) or by_paper.verdict == FAILS:
             continue
         paper_grade, text_grade, code_grade = (_GRADES[name] for name in verdicts)
         rows.append(
@@ -109,13 +109,18 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
 
 
 def headline(assessed: pd.DataFrame) -> str:
-    """One sentence: how much of table 1 each of the two runs reproduces."""
-    counts = by_verdict(assessed).loc[reported.TABLES[0]]
-    by_text, by_code = (counts[name] for name in ("text", "code"))
+    """How many numbers of tables 1, 3 and 4 differ from each of the two runs, and of all tables."""
+    counts = by_verdict(assessed)
+    differ = {name: counts[name][verdict.DIFFERS] for name in ("text", "code")}
+    first, third, fourth = (
+        (counts.loc[name, "code"].sum(), differ["text"][name], differ["code"][name])
+        for name in (reported.TABLES[0], *reported.TABLES[2:4])
+    )
     return (
-        f"Of the {by_code.sum()} numbers of table 1, the published code reproduces {by_code[verdict.REPRODUCED]} "
-        f"({by_code[verdict.DIFFERS]} differ), and the method as the text describes it {by_text[verdict.REPRODUCED]} "
-        f"({by_text[verdict.DIFFERS]} differ)."
+        f"Of the {first[0]} numbers of table 1, {first[1]} differ from the method as the text describes it, and {first[2]} "
+        f"from the published code; of the {third[0]} of table 3, {third[1]} and {third[2]}; of the {fourth[0]} of table 4, "
+        f"{fourth[1]} and {fourth[2]}; of all {counts['code'].to_numpy().sum()}, {differ['text'].sum()} and "
+        f"{differ['code'].sum()}."
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from clusterlets.analysis import selection
 from clusterlets.paper import averages, best_runs, cells, reported
 from clusterlets.paper.comparison import counted_cells
-from clusterlets.paper.verdict import DIFFERS, VERDICTS, judge
+from clusterlets.paper.verdict import DIFFERS, REPRODUCED, VERDICTS, judge, judge_together
 
 PAPER, PERFECT = "the paper", "perfect"
 #: The wrong copies, and what each of them prints instead of our numbers.
@@ -23,7 +23,10 @@ WRONG = {
     "FRAC exchanged": "in table 4, the fair output of FRAC for the one that the paper scored",
     "random": "in tables 2 and 3, a random partition for Clusterlets",
 }
-COLUMNS = ["table", "source", "copies", "cells", *VERDICTS, "differs_least", "differs_most"]
+COLUMNS = [
+    *("table", "source", "copies", "cells", *VERDICTS, "differs_least", "differs_most"),
+    *("whole_reproduced", "whole_differs"),
+]
 
 # For the copy "another size": the change of each kind of quantity.
 _SHIFTS = {
@@ -58,7 +61,8 @@ def measure(runs: pd.DataFrame, printed_cells: pd.DataFrame) -> pd.DataFrame:
     The result has one row per table and source, which is the kind of copy. ``copies`` counts the copies. ``cells`` is the
     number of cells that a copy changes (all, for a perfect copy), and the columns of the verdicts count the cells with each
     verdict; these are means over the copies. ``differs_least`` and ``differs_most`` are the smallest and the largest share of a
-    copy's cells that differ.
+    copy's cells that differ. ``whole_reproduced`` and ``whole_differs`` are the shares of copies whose cells have this
+    verdict as a whole. Copies share their groups of seeds, so they are no independent repetitions.
 
     The paper's averages include datasets that we may lack. To imitate this, tables 1 and 5 of a copy average over all of our
     datasets, but the forecasts come from all datasets but one. Each dataset is left out in turn.
@@ -73,11 +77,15 @@ def measure(runs: pd.DataFrame, printed_cells: pd.DataFrame) -> pd.DataFrame:
 
 def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
     """The counts of verdicts, averaged over the copies of each table and source, with :data:`COLUMNS`."""
-    counts = judged.groupby(["table", "source", "copy"])["verdict"].value_counts().unstack(fill_value=0)
+    copies = judged.groupby(["table", "source", "copy"])
+    counts = copies["verdict"].value_counts().unstack(fill_value=0)
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
     counts["cells"] = counts.sum(axis=1)
     shares = (counts[DIFFERS] / counts["cells"]).groupby(level=[0, 1]).agg(["min", "max", "size"])
     shares.columns = ["differs_least", "differs_most", "copies"]
+    whole = pd.Series([judge_together(copy)[-1] for _, copy in copies], counts.index, dtype=object)
+    for verdict in (REPRODUCED, DIFFERS):
+        shares[f"whole_{verdict}"] = (whole == verdict).groupby(level=[0, 1]).mean()
     return counts.groupby(level=[0, 1]).mean().join(shares).reset_index()[COLUMNS].round(4)
 
 
@@ -93,7 +101,7 @@ def _judge_copies(forecast_runs: pd.DataFrame, copy_runs: pd.DataFrame, printed_
         forecasts_with_copies.append((averages.forecasts(remaining_runs, copy_runs["dataset"].nunique()), copies_of_averages))
     for forecasts, copies in forecasts_with_copies:
         for source, copy in copies:
-            yield copy[["table"]].assign(source=source, verdict=judge(copy, forecasts)["verdict"]).dropna()
+            yield copy[["table", "row", "quantity"]].assign(source=source).join(judge(copy, forecasts))
 
 
 def _copies(runs: pd.DataFrame, printed_cells: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -52,12 +52,17 @@ def judge_groups(judged: pd.DataFrame) -> pd.DataFrame:
     number of ``cells``, at most 1; ``evidence`` is the geometric mean.
     """
     kinds = {"row": ["table", "row"], "column": ["table", "quantity"], "table": ["table"]}
-    rows = []
-    for kind, columns in kinds.items():
-        for names, group in judged.groupby(columns, sort=False):
-            tail = round(min(1.0, len(group) * group["tail"].min()), _DECIMALS)
-            evidence = round(float(np.exp(np.log(group["evidence"].clip(lower=_MIN_EVIDENCE)).mean())), _DECIMALS)
-            is_enough = evidence >= EVIDENCE_OF_SEVERAL and (kind, names[0]) not in _NEVER_REPRODUCED
-            verdict = DIFFERS if tail < LEVEL else REPRODUCED if is_enough else UNDECIDED
-            rows.append((kind, names[0], names[-1], len(group), tail, evidence, verdict))
+    rows = [
+        (kind, names[0], names[-1], len(group), *judge_together(group, kind))
+        for kind, columns in kinds.items()
+        for names, group in judged.groupby(columns, sort=False)
+    ]
     return pd.DataFrame(rows, columns=["kind", "table", "name", "cells", "least_tail", "evidence", "verdict"])
+
+
+def judge_together(judged: pd.DataFrame, kind: str = "table") -> tuple[float, float, str]:
+    """``least_tail``, ``evidence`` and ``verdict`` of the cells of one table as a whole, or of its part of that ``kind``."""
+    tail = round(min(1.0, len(judged) * judged["tail"].min()), _DECIMALS)
+    evidence = round(float(np.exp(np.log(judged["evidence"].clip(lower=_MIN_EVIDENCE)).mean())), _DECIMALS)
+    is_enough = evidence >= EVIDENCE_OF_SEVERAL and (kind, judged["table"].iloc[0]) not in _NEVER_REPRODUCED
+    return tail, evidence, DIFFERS if tail < LEVEL else REPRODUCED if is_enough else UNDECIDED

@@ -24,7 +24,7 @@ from clusterlets.text import counted, decimal
 
 # Each verdict has a tone, and each tone a symbol, so that the page does not rely on color alone.
 TONES = dict(zip(comparison.VERDICTS, ("good", "vague", "bad", "open"), strict=True))
-TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open"), strict=True))
+TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open", "open"), strict=True))
 SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}
 
 # Lists of reasons: the title, a remark, and the verdict that the reasons explain.

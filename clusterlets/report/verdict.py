@@ -7,7 +7,7 @@ from clusterlets.analysis.leaderboard import METHOD
 from clusterlets.metrics.table import SCORES
 from clusterlets.paper import comparison, controls, reported
 from clusterlets.paper import verdict as paper_verdict
-from clusterlets.paper.claims import INCONCLUSIVE, by_sentence, describe_counts
+from clusterlets.paper.claims import INCONCLUSIVE, describe_counts, joint_verdicts
 from clusterlets.paper.results import Results
 from clusterlets.report import SHOWN_LIMIT
 from clusterlets.report.standings import Standings, describe_limit, leading_matcher
@@ -100,12 +100,12 @@ def _verdicts_on_numbers(results: Results) -> tuple[str, str]:
 
 
 def _verdicts_on_claims(results: Results) -> tuple[str, str]:
-    verdicts = by_sentence(results.claims)
+    verdicts = joint_verdicts(results.claims)
     our_counts, stricter_counts, paper_counts = (describe_counts(verdicts[side]) for side in ("ours", "stricter", "paper"))
     if (verdicts["ours"] == INCONCLUSIVE).all():
-        our_counts, stricter_counts = "all are inconclusive, because these runs lack what the sentences are about", "the same"
+        our_counts, stricter_counts = "all are inconclusive, because these runs lack what the statements are about", "the same"
     numbers = f"Against FRAC as it is defined, {stricter_counts}. By the paper's own numbers, {paper_counts}."
-    return f"of {len(verdicts)} sentences, {our_counts}.", numbers
+    return f"of {len(verdicts)} statements, {our_counts}.", numbers
 
 
 def _fairest_matcher(results: Results) -> tuple[str, str]:

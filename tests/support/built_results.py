@@ -60,7 +60,7 @@ CLAIMS = pd.DataFrame(
     ],
     columns=COLUMNS,
 ).fillna("")
-CLAIMS = CLAIMS.assign(comparison=OWN, sentence=CLAIMS["claim_in_short"] + ".", test="A test.")
+CLAIMS = CLAIMS.assign(comparison=OWN, statement=CLAIMS["claim_in_short"] + ".", sentence=1, test="A test.")
 SENSITIVITY = pd.DataFrame(
     {
         "choice": ["pinball_scope", "pinball_scope", "scaling"],

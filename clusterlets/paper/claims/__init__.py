@@ -6,13 +6,23 @@ import pandas as pd
 
 from clusterlets.paper import reported
 from clusterlets.paper.claims import controls, on_runs, on_tables
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, VERDICTS, Finding, Inconclusive, Scale
+from clusterlets.paper.claims.findings import (
+    FAILS,
+    HOLDS,
+    IN_PART,
+    INCONCLUSIVE,
+    NOT_TESTED,
+    VERDICTS,
+    Finding,
+    Inconclusive,
+    Scale,
+)
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.paper.tables import Table
 from clusterlets.text import counted, markdown_table
 
 COLUMNS = [
-    *("claim", "subject", "sentence", "comparison", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
+    *("claim", "subject", "sentence", "statement", "comparison", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
     *("statistic_ours", "verdict_ours", "controls", "evidence", "remark"),
 ]
 __all__ = [
@@ -22,9 +32,9 @@ __all__ = [
     "VERDICTS",
     "Numbers",
     "assess",
-    "by_sentence",
     "counts",
     "describe_counts",
+    "joint_verdicts",
     "judge",
     "to_markdown",
 ]
@@ -80,22 +90,23 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
         return Finding(INCONCLUSIVE, str(reason))
 
 
-def by_sentence(assessed: pd.DataFrame) -> pd.DataFrame:
-    """The verdicts on each sentence of the paper, one row per sentence, with the columns of :data:`COUNTED`.
+def joint_verdicts(assessed: pd.DataFrame, by: str = "statement") -> pd.DataFrame:
+    """The verdicts on each statement of the paper, or on each ``sentence``: one row each, with the columns of :data:`COUNTED`.
 
-    A sentence with several claims gets their verdict if all have the same, and otherwise holds in part. Inconclusive claims are
-    ignored unless all are inconclusive. In the stricter comparison, the claims against FRAC (fair) replace the sentence's other
-    claims.
+    A statement or sentence with several claims gets their verdict if all have the same, and otherwise holds in part.
+    Inconclusive claims are ignored unless all are inconclusive. In the stricter comparison, the claims against FRAC (fair)
+    replace the other claims of their statements. The rows of table 5, sentence 0, are no sentence.
     """
-    rows = {}
-    for sentence, group in assessed.groupby("sentence", sort=False):
-        own, stricter = (group[group["comparison"] == comparison] for comparison in (OWN, STRICTER))
-        rows[sentence] = {
-            "paper": _joint_verdict(own["verdict_paper"]),
-            "ours": _joint_verdict(own["verdict_ours"]),
-            "stricter": _joint_verdict((stricter if len(stricter) else own)["verdict_ours"]),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("sentence").reset_index()
+    is_stricter = assessed["comparison"] == STRICTER
+    is_replaced = assessed["statement"].isin(assessed.loc[is_stricter, "statement"]) & ~is_stricter
+    columns = {
+        "paper": assessed.loc[~is_stricter, [by, "verdict_paper"]],
+        "ours": assessed.loc[~is_stricter, [by, "verdict_ours"]],
+        "stricter": assessed.loc[~is_replaced, [by, "verdict_ours"]],
+    }
+    joint = {name: rows.groupby(by, sort=False).agg(_joint_verdict).iloc[:, 0] for name, rows in columns.items()}
+    frame = pd.DataFrame(joint).reindex(assessed[by].unique()).rename_axis(by)
+    return frame.drop(index=0, errors="ignore").reset_index()
 
 
 def _joint_verdict(verdicts: pd.Series) -> str:
@@ -103,17 +114,19 @@ def _joint_verdict(verdicts: pd.Series) -> str:
     return IN_PART if len(distinct) > 1 else distinct.pop() if distinct else INCONCLUSIVE
 
 
-def counts(assessed: pd.DataFrame) -> pd.DataFrame:
-    """How many sentences have each verdict: one row per verdict, with the columns ``verdict`` and those of :data:`COUNTED`."""
-    sentences = by_sentence(assessed)
-    columns = {column: sentences[column].value_counts().reindex(VERDICTS, fill_value=0) for column in COUNTED}
+def counts(assessed: pd.DataFrame, by: str = "statement") -> pd.DataFrame:
+    """How many statements or sentences have each verdict: one row per verdict, with ``verdict`` and :data:`COUNTED`."""
+    joint = joint_verdicts(assessed, by)
+    columns = {column: joint[column].value_counts().reindex(VERDICTS, fill_value=0) for column in COUNTED}
     return pd.DataFrame(columns).rename_axis("verdict").reset_index()
 
 
 def describe_counts(verdicts: pd.Series) -> str:
     """The counts of the verdicts in words: "12 hold, 1 holds in part, 3 do not hold, 1 is inconclusive"."""
     plurals = {HOLDS: "hold", IN_PART: "hold in part", FAILS: "do not hold", INCONCLUSIVE: "are inconclusive"}
-    singulars = {**dict(zip(VERDICTS, VERDICTS, strict=True)), INCONCLUSIVE: "is inconclusive"}
+    plurals[NOT_TESTED] = "are not tested"
+    singulars = dict(zip(VERDICTS, VERDICTS, strict=True))
+    singulars |= {INCONCLUSIVE: "is inconclusive", NOT_TESTED: "is not tested"}
     numbers = verdicts.value_counts()
     return ", ".join(counted(int(numbers[value]), singulars[value], plurals[value]) for value in VERDICTS if value in numbers)
 
@@ -123,9 +136,10 @@ def describe_counts(verdicts: pd.Series) -> str:
 
 def to_markdown(assessed: pd.DataFrame) -> str:
     """The counts, and for each subject a table of verdicts, and each claim with its sentence, test and numbers."""
-    sentences = f"{assessed['sentence'].nunique()} sentences, each counted once:\n"
-    table = markdown_table(counts(assessed).rename(columns=COUNTED))
-    header = ["# What the paper says, and what the numbers say\n", sentences, *table, ""]
+    header = ["# What the paper says, and what the numbers say\n"]
+    for by in ("statement", "sentence"):
+        table = markdown_table(counts(assessed, by).rename(columns=COUNTED))
+        header += [f"{len(joint_verdicts(assessed, by))} {by}s, each counted once:\n", *table, ""]
     return "\n".join([*header, *(_section(subject, group) for subject, group in assessed.groupby("subject", sort=False))])
 
 
@@ -138,7 +152,7 @@ def _section(subject: str, claims: pd.DataFrame) -> str:
 def _entry(row: dict) -> str:
     lines = [
         f"### {row['claim_in_short']}\n",
-        f"> {row['sentence']}\n",
+        f"> {row['statement']}\n",
         f"{row['test']}\n",
         f"- the paper: **{row['verdict_paper']}**. {row['statistic_paper']}",
         f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}",

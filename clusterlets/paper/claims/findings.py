@@ -8,7 +8,9 @@ import pandas as pd
 from clusterlets.text import decimal, significant
 
 HOLDS, IN_PART, FAILS, INCONCLUSIVE = "holds", "holds in part", "does not hold", "inconclusive"
-VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE)
+#: The verdict on a claim that is not about numbers.
+NOT_TESTED = "not tested"
+VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE, NOT_TESTED)
 
 #: A number may miss a threshold by this much, because of rounding errors. Thresholds have far fewer digits.
 ROUNDING_ERROR = 1e-9

@@ -14,8 +14,7 @@ import pandas as pd
 from clusterlets.analysis import paired, selection, statistics
 from clusterlets.analysis.descriptive import variance
 from clusterlets.paper.claims.findings import (
-    FAILS,
-    HOLDS,
+    NOT_TESTED,
     Finding,
     Inconclusive,
     Scale,
@@ -44,20 +43,29 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
     """Whether ``better`` ranks ahead of ``worse`` and Nemenyi's test separates the two."""
-    are_apart, statistic = _test_pair(numbers, better, worse)
+    *are_apart, statistic = _test_pair(numbers, better, worse)
     ranks = numbers.rankings["matchers"].mean_ranks
-    return Finding(HOLDS if are_apart and ranks[better] < ranks[worse] else FAILS, statistic)
+    is_ahead = bool(ranks[better] < ranks[worse])
+    return _by_both_tests(*(grade_in_two_steps(is_ahead and rule, False, statistic) for rule in are_apart))
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
     """Whether Nemenyi's test separates a matcher from none of the others; in part: not from all of them."""
-    results = [_test_pair(numbers, matcher, other) for other in others]
-    are_apart = [result for result, _ in results]
-    return grade_in_two_steps(not any(are_apart), not all(are_apart), "; ".join(statistic for _, statistic in results))
+    *are_apart, statistics_of_pairs = zip(*(_test_pair(numbers, matcher, other) for other in others), strict=True)
+    statistic = "; ".join(statistics_of_pairs)
+    return _by_both_tests(*(grade_in_two_steps(not any(rule), not all(rule), statistic) for rule in are_apart))
 
 
-def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[bool, str]:
-    """Whether Nemenyi's test separates two matchers, and a text with the numbers, among them those of Wilcoxon's test."""
+def _by_both_tests(by_nemenyi: Finding, by_wilcoxon: Finding) -> Finding:
+    """The finding by Nemenyi's test, which decides. Its text says so if Wilcoxon's test with Holm's correction disagrees."""
+    if by_nemenyi.verdict == by_wilcoxon.verdict:
+        return by_nemenyi
+    remark = f"the verdict depends on the test: by Wilcoxon's with Holm's correction, the claim {by_wilcoxon.verdict}"
+    return Finding(by_nemenyi.verdict, f"{by_nemenyi.statistic}; {remark}")
+
+
+def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[bool, bool, str]:
+    """Whether Nemenyi's test separates two matchers, whether Wilcoxon's does, and a text with the numbers of both."""
     ranking = _get_ranking(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
@@ -67,7 +75,7 @@ def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[bool, str]:
         f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
         f"{statistics.format_p(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}"
     )
-    return nemenyi["p_value"] < statistics.ALPHA, statistic
+    return nemenyi["p_value"] < statistics.ALPHA, bool(wilcoxon["significant"]), statistic
 
 
 def _row_of_pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
@@ -91,7 +99,9 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
         f"{n_apart} of {n_pairs} pairs are apart at level {statistics.ALPHA} by Nemenyi's test, {n_by_wilcoxon} by Wilcoxon's "
         "with Holm's correction"
     )
-    return grade_in_two_steps(n_apart <= share * n_pairs, n_apart <= in_part * n_pairs, statistic)
+    return _by_both_tests(
+        *(grade_in_two_steps(n <= share * n_pairs, n <= in_part * n_pairs, statistic) for n in (n_apart, n_by_wilcoxon))
+    )
 
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
@@ -159,17 +169,18 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
         raise Inconclusive(f"The runs lack {frac}, or all of {', '.join(contenders)}.")
     best = ranked_contenders[0]
     tests = paired.compare_pairs("", [(deviations[name], deviations[frac]) for name in ranked_contenders])
+    wilcoxon = _row_of_pair(tests, best, frac)
     n_behind = int((deviations[best] > deviations[frac]).sum())
     statistic = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
         f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm "
-        f"{statistics.format_p(_row_of_pair(tests, best, frac)['p_holm'])}; "
+        f"{statistics.format_p(wilcoxon['p_holm'])}; "
         f"{frac} is ahead of {best} on {n_behind} of {len(deviations)} datasets"
     )
-    are_apart = _row_of_pair(ranking.pairs, best, frac)["p_value"] < statistics.ALPHA
-    return grade_in_two_steps(ranks[best] < ranks[frac], not are_apart, statistic)
+    are_apart = _row_of_pair(ranking.pairs, best, frac)["p_value"] < statistics.ALPHA, bool(wilcoxon["significant"])
+    return _by_both_tests(*(grade_in_two_steps(ranks[best] < ranks[frac], not rule, statistic) for rule in are_apart))
 
 
 def nobody_measured(numbers: Numbers) -> Finding:
-    """A claim that neither the paper's numbers nor ours can decide."""
-    raise Inconclusive("Neither the tables nor the runs say anything about it.")
+    """A claim that is not about numbers."""
+    return Finding(NOT_TESTED, "Neither the tables nor the runs say anything about it.")

@@ -14,21 +14,21 @@ FIGURES = [
         name="verdict",
         title="How many of the paper's numbers differ from ours, beside copies of the paper that we made",
         caption="A perfect copy prints what other seeds of ours give. A wrong copy prints numbers of another dataset, matcher, "
-        "pair or method, or of another size. A bar reaches from the copy with the fewest differing numbers to the one with the "
-        "most.",
+        "pair or method, or of another size. A bar is a range, from the copy with the fewest differing numbers to the one "
+        "with the most.",
         reads=("comparison_controls.csv",),
         sections=("report.html#verdict",),
     )
 ]
 
 # Label and color of each kind of copy, and the distance of its bar from the middle of the row, because bars may overlap.
-_BARS = {controls.PERFECT: ("perfect copies", "#7FB77F", -0.15), "wrong": ("wrong copies", "#D9847C", 0.15)}
+_BARS = {controls.PERFECT: ("range of perfect copies", "#7FB77F", -0.15), "wrong": ("range of wrong copies", "#D9847C", 0.15)}
 _BAR_HEIGHT = 0.26
 _MIN_BAR_WIDTH = 0.6  # so that a bar without extent can be seen
 
 
 def draw(counts: pd.DataFrame) -> Figure:
-    """Draw a row for each table: a bar for the perfect copies, a bar for the wrong copies, and a mark for the paper."""
+    """Draw a row for each table: the range of the perfect copies, that of the wrong copies, and a mark for the paper."""
     tables = list(counts.loc[counts["source"] == controls.PAPER, "table"])
     if not tables:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")

@@ -14,7 +14,7 @@ from synthetic_runs import PAPER_WITHOUT_NBFI, assessed_claims, numbers_of, synt
 from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.paper import claims, reported
 from clusterlets.paper.claims import on_runs, on_tables
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, Scale, grade
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, NOT_TESTED, Scale, grade
 from clusterlets.paper.claims.numbers import Numbers
 
 CLAIMS = {claim["claim"]: claim for claim in reported.claims()["claims"]}
@@ -61,12 +61,19 @@ def test_the_rows_are_complete(assessment):
     assert not table["test"].str.contains(r"[{}]").any()
 
 
-def test_the_counts_of_verdicts_add_up_to_the_number_of_sentences(assessment):
-    counts = claims.counts(assessment.reset_index())
+@pytest.mark.parametrize(("by", "number"), [("statement", 44), ("sentence", 27)])
+def test_the_counts_of_verdicts_add_up_to_the_number_of_statements_or_sentences(assessment, by, number):
+    counts = claims.counts(assessment.reset_index(), by)
     assert tuple(counts["verdict"]) == claims.VERDICTS
-    assert counts[["paper", "ours", "stricter"]].sum().tolist() == [44] * 3 == [assessment["sentence"].nunique()] * 3
-    verdicts = pd.Series([HOLDS, FAILS, HOLDS, INCONCLUSIVE])
-    assert claims.describe_counts(verdicts) == "2 hold, 1 does not hold, 1 is inconclusive"
+    assert counts[["paper", "ours", "stricter"]].sum().tolist() == [number] * 3
+    assert counts.set_index("verdict").loc[NOT_TESTED].tolist() == [1] * 3
+    verdicts = pd.Series([HOLDS, FAILS, HOLDS, INCONCLUSIVE, NOT_TESTED])
+    assert claims.describe_counts(verdicts) == "2 hold, 1 does not hold, 1 is inconclusive, 1 is not tested"
+
+
+def test_every_statement_belongs_to_one_sentence(assessment):
+    assert (assessment.groupby("statement")["sentence"].nunique() == 1).all()
+    assert set(assessment["sentence"]) == set(range(28))
 
 
 @pytest.mark.parametrize(
@@ -79,10 +86,37 @@ def test_the_counts_of_verdicts_add_up_to_the_number_of_sentences(assessment):
         ([(claims.OWN, HOLDS), (claims.STRICTER, FAILS)], (HOLDS, FAILS)),
     ],
 )
-def test_a_sentence_with_several_claims_counts_once(rows, expected):
+def test_a_statement_with_several_claims_counts_once(rows, expected):
     frame = pd.DataFrame(rows, columns=["comparison", "verdict_ours"])
-    sentences = claims.by_sentence(frame.assign(sentence="...", verdict_paper=frame["verdict_ours"]))
-    assert tuple(sentences.loc[0, ["ours", "stricter"]]) == expected
+    statements = claims.joint_verdicts(frame.assign(statement="...", sentence=0, verdict_paper=frame["verdict_ours"]))
+    assert tuple(statements.loc[0, ["ours", "stricter"]]) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "other_verdict"),
+    [
+        ("c_against_gb_significant", HOLDS),
+        ("d_equivalent_to_balance", IN_PART),
+        ("state_of_the_art_fair", FAILS),
+        ("c_equivalent_to_d", ""),
+    ],
+)
+def test_a_verdict_that_depends_on_the_test_says_so(claim, other_verdict):
+    """C is ahead of G-B, and behind FRAC (fair), on every dataset, but too close for Nemenyi's test."""
+    _, _, other = finding_on_runs(claim, changed_runs()).statistic.partition("by Wilcoxon's with Holm's correction, the claim ")
+    assert other == other_verdict
+
+
+def test_in_a_sentence_the_stricter_claims_replace_only_those_of_their_own_statement():
+    rows = [
+        ("a", 1, claims.OWN, HOLDS),
+        ("b", 1, claims.OWN, FAILS),
+        ("b", 1, claims.STRICTER, HOLDS),
+        ("c", 0, claims.OWN, HOLDS),
+    ]
+    frame = pd.DataFrame(rows, columns=["statement", "sentence", "comparison", "verdict_ours"])
+    joint = claims.joint_verdicts(frame.assign(verdict_paper=frame["verdict_ours"]), "sentence")
+    assert joint[["sentence", "ours", "stricter"]].to_numpy().tolist() == [[1, IN_PART, HOLDS]]
 
 
 def test_a_claim_on_spreads_is_inconclusive_if_it_depends_on_one_dataset():
@@ -94,7 +128,7 @@ def test_a_claim_on_spreads_is_inconclusive_if_it_depends_on_one_dataset():
 def test_the_page_of_claims_shows_every_claim_with_both_verdicts(assessment):
     page = claims.to_markdown(assessment.reset_index())
     for row in assessment.to_dict("records"):
-        assert f"### {row['claim_in_short']}\n\n> {row['sentence']}\n" in page
+        assert f"### {row['claim_in_short']}\n\n> {row['statement']}\n" in page
         assert f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}\n" in page
 
 
@@ -122,7 +156,8 @@ def test_claims_on_numbers_that_the_paper_does_not_print_are_inconclusive(findin
         needs_unprinted_numbers = claim["kind"] in kinds_of(on_runs) or {"FRAC (fair)", "C by cohesion"} & {
             value for value in claim["parameters"].values() if isinstance(value, str)
         }
-        assert (findings_on_paper[name].verdict == INCONCLUSIVE) == bool(needs_unprinted_numbers), name
+        undecided = INCONCLUSIVE if claim["kind"] != "nobody_measured" else NOT_TESTED
+        assert (findings_on_paper[name].verdict == undecided) == bool(needs_unprinted_numbers), name
     assert "empty picture" in findings_on_paper["c_against_gb_significant"].statistic
 
 

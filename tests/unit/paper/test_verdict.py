@@ -224,6 +224,23 @@ def test_perfect_copies_rarely_differ_and_wrong_copies_are_rarely_reproduced(mea
     assert (shares.drop(["perfect", "another row"])["differs"] > shares.loc["perfect", "differs"]).all()
 
 
+def test_whole_tables_have_error_rates_of_their_own():
+    tails, evidence = [0.5, 0.5, 0.01, 0.5, 0.5, 0.5, 0.5, 0.03], [9, 1, 9, 9, 1, 2, 9, 9]  # two cells in each of four copies
+    cells_of_copies = pd.DataFrame(
+        {"table": "table3_best_by_cohesion", "tail": tails, "evidence": evidence, "copy": [0, 0, 1, 1, 2, 2, 3, 3]}
+    )
+    judged = cells_of_copies.assign(source="perfect", verdict="undecided")
+    (row,) = controls._average_counts(judged).to_dict("records")
+    # The evidence of copy 0 is 3 on average, 1.4 that of copy 2. A tail below .025 makes two cells differ.
+    assert (row["copies"], row["whole_reproduced"], row["whole_differs"]) == (4, 0.5, 0.25)
+
+
+def test_the_measured_verdicts_on_whole_tables_are_shares_of_copies(measured):
+    whole = measured[["whole_reproduced", "whole_differs"]]
+    assert (whole.sum(axis=1) <= 1).all() and (whole >= 0).all(axis=None)
+    assert (whole.xs("table2_best_by_deviation", level="table")["whole_reproduced"] == 0).all()
+
+
 def test_each_wrong_copy_changes_only_the_tables_it_is_about(measured):
     assert set(measured.loc["FRAC exchanged"].index) == {"table4_frac_vs_clusterlets"}
     assert set(measured.loc["random"].index) == {"table2_best_by_deviation", "table3_best_by_cohesion"}

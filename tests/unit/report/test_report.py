@@ -313,7 +313,7 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_claims(results, built
         answers["Does the paper hold"],
     )
     assert (
-        "Its claims: of 4 sentences, 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive. Against FRAC as it is "
+        "Its claims: of 4 statements, 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive. Against FRAC as it is "
         "defined, 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive. By the paper's own numbers, 2 hold, 1 holds in "
         "part, 1 does not hold.\n"
     ) in (built / "summary.txt").read_text(encoding="utf-8")
