@@ -58,12 +58,8 @@ for source, percents in shares.iterrows():
     row(source, f"{sums.loc[source, 'cells']:.0f}", *(f"{percent:.1f} %" for percent in percents))
 one, three, four, five = (compared.loc[compared["table"].str[5] == number, "verdict"] for number in "1345")
 worst = round(len(four) * copies.loc["perfect"].set_index("table").loc["table4_frac_vs_clusterlets", "differs_most"])
-say(
-    "4's {0} numbers {1} (as many as in the worst perfect copy)\n4's {0} numbers {2} (",
-    len(four),
-    WORDS[worst],
-    WORDS[tally(four)[2]],
-)
+words = len(four), WORDS[worst], WORDS[tally(four)[2]]
+say("4's {0} numbers {1} (as many as in the worst perfect copy)\n4's {0} numbers {2} (", *words)
 say("of table 5's {} correlations {}", WORDS[len(five)], WORDS[tally(five)[2]])
 groups = read("paper/comparison_groups").query("kind == 'table'").groupby("verdict")
 whole = groups["table"].agg(lambda names: " and ".join(names.str[5]))
@@ -110,7 +106,6 @@ say("The {0} rows belong to {1} statements: {2} clauses of {3} sentences\nclause
 held = rows[~stricter].groupby("statement").filter(lambda part: joint(part["verdict_ours"]) == "holds")
 easy = held["controls"].str.contains(r"(?:random|k-means): holds \(").groupby(held["statement"]).all()
 say("A random partition or k-means satisfies {} of the {} as well", easy.sum(), len(easy))
-# ---- the published code
 numbers, sources = read("published/as_published").query("kind == 'number'"), ("verdict_as_text", "verdict_as_code")
 differ = {}
 for table, rows in numbers.groupby("table"):
@@ -121,11 +116,10 @@ for cell in numbers[numbers["table"] == "table1_matchers"].to_dict("records"):
     values = (f"{float(cell[name]):.3f}" for name in ("reported", "as_text", "as_code"))
     row(cell["row"], cell["quantity"], *values, cell["comes_back"])
 text, code = (tally(numbers[source]) for source in sources)
-say("Of {} numbers, the run that follows the text reproduces {}, and {} differ", len(numbers), *text[::2])
-say("code reproduces {}, and {} differ", *code[::2])
+words = "Of {} numbers, the run that follows the text reproduces {}, and {} differ\ncode reproduces {}, and {} differ"
+say(words, len(numbers), *text[::2], *code[::2])
 say("Of the {} numbers of table 1, {} differ from the method as the text describes it, and {} from", *differ["1"])
-for table in "34":
-    say("of the {} of table {}, {} and {}", differ[table][0], table, *differ[table][1:])
+say("of the {} of table 3, {} and {}; of the {} of table 4, {} and {}", *differ["3"], *differ["4"])
 say("of all {}, {} and {}", len(numbers), text[2], code[2])
 left_out = everything.query("verdict == 'not comparable' and matcher in ('B-PB', 'G-D-PB')").groupby("table").size()
 say("{} numbers of table 1 and {} of table 3", *left_out.filter(regex="table[13]"))
@@ -138,6 +132,12 @@ say("reproduce {} of the 208 comparable numbers and {} differ", *usual)
 say("{}, and {} differ", *(span(list(map(int, column))) for column in zip(*others[-4:], strict=True)))
 for pair in others:
     say("{0} ({1} differ)\n{0} ({1})", *pair)
+table2 = (read(f"paper/tables/table2_{choice}") for choice in ("by_configuration_mean", "best_by_deviation"))
+say("({:.3f} to {:.3f})", *(frame["deviation_mean"].mean() for frame in table2))
+cheapest = read("field/leaderboard").query("kind == 'method' and outcome == 'keeps the limit'")
+cheapest = cheapest[cheapest["price"] == cheapest.groupby(["limit", "dataset", "k"])["price"].transform("min")]
+for (limit, method), n_cases in cheapest.groupby(["limit", "method"]).size().items():
+    print(f"{limit:g}", method, n_cases, sep="\t")
 for (limit, method), cases in read("field/leaderboard").groupby(["limit", "method"]):
     statuses = cases["statuses"].str.split("; ").explode().dropna().str.split(expand=True).reindex(columns=[0, 1])
     totals = statuses[1].astype(int).groupby(statuses[0]).sum()
