@@ -404,34 +404,34 @@ def _list_near_clusters(problem, prices, max_excess, sure_counts, sure_costs):
     costs, weights, groups, _, _, _ = problem
     n, k = costs.shape
     sure_counts[:], sure_costs[:] = 0.0, 0.0
-    unsure, starts, leasts = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64), np.empty(n)
-    n_unsure, n_entries = 0, 0
+    unsure, starts, capacity = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64), 4 * n + k
+    clusters, near_costs, values = np.empty(capacity, dtype=np.int32), np.empty(capacity), np.empty(k)
+    n_unsure, position = 0, 0
     starts[0] = 0
     for row in range(n):
         group = groups[row]
         least = _least_value(costs, prices, row, group)
         n_near, sum_of_near = 0, 0  # if one cluster is near, the sum is its index
         for cluster in range(k):
-            is_near = np.int64(costs[row, cluster] + prices[group, cluster] - least <= max_excess)
+            values[cluster] = costs[row, cluster] + prices[group, cluster]
+            is_near = np.int64(values[cluster] - least <= max_excess)
             n_near += is_near
             sum_of_near += is_near * cluster
-        if n_near > 1:
-            unsure[n_unsure], leasts[n_unsure] = row, least
-            n_entries += n_near
-            n_unsure += 1
-            starts[n_unsure] = n_entries
-        else:
+        if n_near <= 1:
             sure_counts[group, sum_of_near] += weights[row]
             sure_costs[group, sum_of_near] += weights[row] * costs[row, sum_of_near]
-    # Each entry is written, and overwritten by the next one unless its cluster is near: branches would be mispredicted.
-    clusters, near_costs = np.empty(n_entries + 1, dtype=np.int32), np.empty(n_entries + 1)
-    position = 0
-    for index in range(n_unsure):
-        row = unsure[index]
-        group, least = groups[row], leasts[index]
+            continue
+        if position + k > capacity:
+            capacity *= 2
+            clusters = np.concatenate((clusters, np.empty_like(clusters)))
+            near_costs = np.concatenate((near_costs, np.empty_like(near_costs)))
+        # Each entry is written, and overwritten by the next one unless its cluster is near: branches would be mispredicted.
         for cluster in range(k):
             clusters[position], near_costs[position] = cluster, costs[row, cluster]
-            position += costs[row, cluster] + prices[group, cluster] - least <= max_excess
+            position += values[cluster] - least <= max_excess
+        unsure[n_unsure] = row
+        n_unsure += 1
+        starts[n_unsure] = position
     return unsure, n_unsure, starts, clusters, near_costs
 
 
@@ -535,39 +535,40 @@ def _means(X, costs, weights, groups, prices, temperature, means):
 def _solve(matrix, right, size):
     """Solve the first ``size`` equations of a linear system by Cholesky; ``right`` becomes the solution.
 
-    The matrix is overwritten. Returns False if the matrix is not positive definite.
+    Only the upper half of the matrix is read; it is overwritten. Inner loops run along rows and start at 0, which lets the
+    compiler vectorise them. Returns False if the matrix is not positive definite.
     """
     for i in range(size):
-        for j in range(i + 1):
-            value = matrix[i, j]
-            for k in range(j):
-                value -= matrix[i, k] * matrix[j, k]
-            if i == j:
-                if value <= 0:
-                    return False
-                matrix[i, i] = np.sqrt(value)
-            else:
-                matrix[i, j] = value / matrix[j, j]
+        for k in range(i):
+            factor = matrix[k, i]
+            if factor != 0.0:
+                for j in range(size - i):
+                    matrix[i, i + j] -= factor * matrix[k, i + j]
+        if matrix[i, i] <= 0:
+            return False
+        matrix[i, i] = np.sqrt(matrix[i, i])
+        for j in range(i + 1, size):
+            matrix[i, j] /= matrix[i, i]
     for i in range(size):
-        for j in range(i):
-            right[i] -= matrix[i, j] * right[j]
         right[i] /= matrix[i, i]
+        for j in range(i + 1, size):
+            right[j] -= matrix[i, j] * right[i]
     for i in range(size - 1, -1, -1):
         for j in range(i + 1, size):
-            right[i] -= matrix[j, i] * right[j]
+            right[i] -= matrix[i, j] * right[j]
         right[i] /= matrix[i, i]
     return True
 
 
 @inner
 def _newton_system(constraints, curvature, temperature, free, n_free, gradient, damping, matrix, right):
-    """Fill in the damped Newton system of the free multipliers: the lower half of the matrix, and the right side."""
+    """Fill in the damped Newton system of the free multipliers: the upper half of the matrix, and the right side."""
     k = curvature.shape[1]
     largest_curvature = 0.0
     for i in range(n_free):
         constraint_i, cluster_i = free[i] // k, free[i] % k
         right[i] = gradient[constraint_i, cluster_i]
-        for j in range(i + 1):
+        for j in range(i, n_free):
             constraint_j, cluster_j = free[j] // k, free[j] % k
             larger, smaller = max(cluster_i, cluster_j), min(cluster_i, cluster_j)
             total = 0.0

@@ -320,15 +320,16 @@ def _shortest_paths(cheapest, counts, sizes, distance, previous):
     ``distance`` (k,) becomes the cost of the cheapest path to each cluster, and ``previous`` (k,) the cluster before it, or -1.
     """
     k = len(counts)
+    is_open = np.empty(k, dtype=np.bool_)  # whether the distance has fallen since the cluster was last the source
     for cluster in range(k):
-        distance[cluster] = 0 if counts[cluster] > sizes[cluster] else _INFINITE_COST
+        is_open[cluster] = counts[cluster] > sizes[cluster]
+        distance[cluster] = 0 if is_open[cluster] else _INFINITE_COST
         previous[cluster] = -1
-    changed = True
-    while changed:
-        changed = False
+    while is_open.any():
         for source in range(k):
-            if distance[source] == _INFINITE_COST:
+            if not is_open[source]:
                 continue
+            is_open[source] = False
             for neighbour in range(k):
                 if (
                     cheapest[source, neighbour] != _INFINITE_COST
@@ -336,7 +337,7 @@ def _shortest_paths(cheapest, counts, sizes, distance, previous):
                 ):
                     distance[neighbour] = distance[source] + cheapest[source, neighbour]
                     previous[neighbour] = source
-                    changed = True
+                    is_open[neighbour] = True
     target = -1
     for cluster in range(k):
         if counts[cluster] < sizes[cluster] and (target < 0 or distance[cluster] < distance[target]):
@@ -347,9 +348,11 @@ def _shortest_paths(cheapest, counts, sizes, distance, previous):
 @inner
 def _lower_prices(cheapest, prices):
     """Lower prices until no move lowers the sum of cost and price."""
-    k = len(prices)
-    for _ in range(k):
+    k, changed = len(prices), True
+    while changed:
+        changed = False
         for source in range(k):
             for target in range(k):
                 if cheapest[source, target] != _INFINITE_COST and prices[source] > prices[target] + cheapest[source, target]:
                     prices[source] = prices[target] + cheapest[source, target]
+                    changed = True
