@@ -109,15 +109,14 @@ def print_times(folder: Path) -> None:
     X, groups = prepared("adult", folder)
     X, rng = standardised(X), np.random.default_rng(0)
     fit(X[:1000], groups[:1000], 3, "0.5", 0)  # compiles fair_limit
-    for n in (1_000, 10_000, len(X)):
+    clusters = {(600, 8): (38,), (600, 40): (5,), (1_000, 2): (5, 20, 50), (1_000, 5): (5, 20, 50)}
+    clusters |= {(10_000, n_groups): (5, 20, 50) for n_groups in (2, 5, 20)} | {(len(X), 2): (5, 20, 50, 100, 200)}
+    for (n, n_groups), ks in clusters.items():
         rows = rng.permutation(len(X))[:n]
-        for n_groups in (2, 5, 20):
-            labels = groups[rows] if n_groups == 2 else rng.integers(0, n_groups, n)
-            seconds = [fit(X[rows], labels, k, "0.05", 0)[1] for k in (5, 20, 50)]
-            print(
-                f"{n:6} rows, {n_groups:2} groups, k = 5, 20, 50: " + ", ".join(f"{value:.2f} s" for value in seconds),
-                flush=True,
-            )
+        labels = groups[rows] if n_groups == 2 else rng.integers(0, n_groups, n)
+        for k in ks:
+            seconds = fit(X[rows], labels, k, "0.05" if n > 600 else "0.1", 0)[1]
+            print(f"{n:6} rows, {n_groups:2} groups, k = {k:3}: {seconds:.2f} s", flush=True)
 
 
 # Dataset, k, MS-FlowFC's sum of squared errors, its largest deviation (our limit), and our bar as a fraction of the sum.
