@@ -198,6 +198,14 @@ def test_swaps_are_judged_by_their_cost_at_fixed_prices():
         assert costs[old] == pytest.approx((weights * np.minimum(others, new_values)).sum())
 
 
+def test_swaps_find_a_grid_of_blobs_that_the_starts_miss():
+    """Without swaps, the four starts end 1.18 times as high as the blobs' own means: two blobs share a centre."""
+    rng = np.random.default_rng(0)
+    places = np.repeat(np.arange(36), 30)
+    X = 6.0 * np.stack(divmod(places, 6), axis=1) + rng.normal(size=(1080, 2))
+    assert checked_fit(X, np.arange(1080) % 2, 36, 0.2).inertia < sse(X, places)
+
+
 def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_gives_exact_proportions():
     rng = np.random.default_rng(1)
     X = np.r_[rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20]
