@@ -113,3 +113,13 @@ def test_transport_ends_and_is_reproducible_with_many_ties():
 def test_unusable_input_is_refused(costs, sizes, message):
     with pytest.raises(ClusterletsError, match=message):
         transport(costs, np.array(sizes, dtype=int))
+
+
+@pytest.mark.parametrize("seed", [0, 7, 10])
+def test_rows_that_were_frozen_too_early_join_the_others(seed):
+    """At the final prices, every row is in a cheapest cluster: this proves the optimum."""
+    costs = np.random.default_rng(seed).random((4000, 6))
+    counts = np.bincount(costs.argmin(axis=1), minlength=6)
+    labels, prices = transport(costs, counts + np.array([60, 0, 0, 0, 0, -60]))
+    values = costs + prices
+    assert (values[np.arange(4000), labels] <= values.min(axis=1) + 1e-9).all()
