@@ -95,6 +95,14 @@ def test_every_table_is_clustered_within_the_limit_or_refused(seed, n, n_groups,
         assert error.status == "infeasible" and error.labels is None
 
 
+def test_a_tiny_table_has_the_least_cost_of_all_clusterings():
+    """The least cost is that of :func:`least_cost_by_deviation`, which takes seconds; four starts end 14 % above it."""
+    rng = np.random.default_rng(3)
+    X, groups = rng.normal(size=(10, 2)), rng.permutation(np.repeat([0, 1, 2], [4, 3, 3]))
+    X[:5] += 5
+    assert checked_fit(X, groups, 3, 0.2).inertia == pytest.approx(49.0844928312081)
+
+
 @pytest.mark.parametrize("sizes", [(2, 4), (3, 3), (1, 3), (2, 9)])
 def test_sizes_of_a_few_rows_are_kept_at_the_least_cost_or_proved_infeasible(sizes):
     rng = np.random.default_rng(sum(sizes))
@@ -179,8 +187,7 @@ def test_the_larger_the_table_the_fewer_starts_continue_on_it(n, n_starts):
     X, groups = np.random.default_rng(n).normal(size=(n, 2)), np.arange(n) % 2
     steps = []
     checked_fit(X, groups, 9, 0.1, report=lambda step, cost: steps.append(step))
-    assert 1 <= steps.count("start on the table") <= n_starts
-    assert n_starts == 1 or steps.count("start on the table") > 1
+    assert n_starts // 2 < steps.count("start on the table") <= n_starts
 
 
 def test_swaps_are_judged_by_their_cost_at_fixed_prices():
