@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet file with the new rows and a header line")
     own_table.add_reading_options(parser, ("error", "drop"))
     parser.add_argument(
-        "--strict", action="store_true", help="if the limits cannot be kept, write no file and end with status 1 (default: 0)"
+        "--strict", action="store_true", help="if the limits cannot be kept, write no file and end with status 1"
     )
     cli.add_output_files(
         parser,
