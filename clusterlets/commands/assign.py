@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.commands import cli, own_table
 from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
-from clusterlets.text import counted
+from clusterlets.text import counted, first_of
 
 _EPILOG = """
 examples:
@@ -61,6 +62,7 @@ def main(arguments: list[str]) -> int:
         "",
         _cluster_table(clustering, sizes_before, labels),
         "",
+        f"reference   shares of the table that was clustered: {_fitted_shares(clustering)}",
         f"limits      {verdict}",
     ]
     print(*lines, sep="\n", file=stream)
@@ -73,6 +75,12 @@ def main(arguments: list[str]) -> int:
             clustering.save(options.save)
         print(f"clustering with these rows: {options.save}", file=stream)
     return 0
+
+
+def _fitted_shares(clustering) -> str:
+    shares = clustering.fitted_counts / clustering.fitted_counts.sum()
+    names = [" + ".join(map(str, group)) for group in clustering.groups]
+    return ", ".join(first_of([f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True)], MAX_GROUPS))
 
 
 def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> str:

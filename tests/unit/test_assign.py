@@ -290,9 +290,12 @@ def test_strict_refuses_rows_that_cannot_keep_the_limits_and_a_later_call_compar
     status, output, _ = run(*command, "--strict")
     assert status == 1 and "limits      not kept: no labels of these rows keep the limits (proved); the largest miss" in output
     assert Path("people.json").read_bytes() == before and not Path("labels.csv").exists()
-    assert run(*command)[0] == 0
+    status, output, _ = run(*command)
+    shares = f"f {float(SHARE_OF_WOMEN):.1%}, m {float(1 - SHARE_OF_WOMEN):.1%}"
+    assert status == 0 and f"reference   shares of the table that was clustered: {shares}\n" in output
     people[people["sex"] == "m"][["age", "pay", "sex"]].to_csv("new.csv", index=False)
-    assert "limits      kept by old and new rows together" in run(*command)[1]
+    output = run(*command)[1]
+    assert "limits      kept by old and new rows together" in output and shares in output
 
 
 def test_the_command_assigns_a_single_row_which_has_a_single_group(people, run):
