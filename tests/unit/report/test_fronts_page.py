@@ -79,13 +79,6 @@ def test_the_embedded_points_equal_those_of_the_file(points_file):
         assert point["exact"] is (len(results) == len(rows) and set(cluster_counts) == {k})
 
 
-def test_a_point_is_exact_if_every_run_has_a_result_with_k_clusters(points_file):
-    points = embedded_points(embedded_data(fronts_page.render(read_results_table(points_file))))
-    assert points["pima", 2, "k-means", ""]["exact"]
-    assert not points["pima", 10, "FRAC (fair)", ""]["exact"]
-    assert not points["pima", 2, "FRAC (fair)", ""]["exact"]
-
-
 def test_a_point_is_exact_and_within_a_limit_if_and_only_if_the_leaderboard_says_so(points_file):
     points = read_results_table(points_file)
     configurations = leaderboard.configurations(points).set_index(["dataset", "k", "method", "parameters"])
