@@ -76,11 +76,17 @@ BAD_GROUPS = {
     "NaN as a category": (pd.Categorical([*SEX[1:], "nan"]), GAP),
     "NaN in a list": ([*SEX[1:], np.nan], GAP),
     "null in Arrow": (pa.array([*SEX[1:], None]), GAP),
+    "null among numbers in Arrow": (pa.table({"born": [*([0, 1] * 29), 1, None]}), "has no value"),
     "NA in pandas": (pd.Series([*([0, 1] * 29), 1, pd.NA], dtype="Int64"), GAP),
     "a mask": (np.ma.array([0, 1] * 30, mask=[True] + [False] * 59), "masked values"),
 }
 GOOD_GROUPS = {
     "text": (SEX, ["f", "m"]),
+    "objects": (np.array(SEX, dtype=object), ["f", "m"]),
+    "one column of a matrix": (np.array(SEX)[:, None], ["f", "m"]),
+    "text of pandas with another index": (pd.Series(SEX, index=range(N, 0, -1), dtype="string"), ["f", "m"]),
+    "a frame": (pd.DataFrame({"sex": SEX}), ["f", "m"]),
+    "an Arrow table": (pa.table({"sex": SEX}), ["f", "m"]),
     "whole numbers as floats": ([1.0, 2.0] * 30, [1.0, 2.0]),
     "whole Decimals": ([Decimal(1), Decimal(2)] * 30, [1, 2]),
     "categories": (pd.Categorical(SEX, ["m", "f"]), ["m", "f"]),
