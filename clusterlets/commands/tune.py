@@ -6,9 +6,8 @@ import json
 import math
 import shlex
 import sys
-import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING
 
 from clusterlets.commands import cli, cluster, own_table
 from clusterlets.grid.cells import as_text
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
     from clusterlets.tuning.path import Run
 
 _MAX_CLUSTERS = 30  # numbers of clusters in one call
-_BAR_WIDTH = 24  # characters
 _MAX_DESCRIPTION = 80  # characters
-_SECONDS_BETWEEN_LINES = 10.0  # of progress in a file or a pipe
 
 _EPILOG = """
 examples:
@@ -53,7 +50,7 @@ def main(arguments: list[str]) -> int:
         say(f"warning: {warning}")
     from clusterlets.tuning import picture, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
-    with _Progress(sys.stderr) as progress:
+    try:
         tuned = tune(
             data.X,
             sensitive_features=data.sensitive,
@@ -65,8 +62,10 @@ def main(arguments: list[str]) -> int:
             minutes=options.minutes,
             other_methods=options.methods,
             random_state=options.seed,
-            progress=progress,
+            progress=_show_progress,
         )
+    finally:
+        print(file=sys.stderr)  # ends the line about the last fit, also before an error
     cli.write_table(options.output, tuned.path)
     with cli.writing(options.plot):
         tuned.plot(options.plot)
@@ -94,31 +93,10 @@ def _write_page(options: argparse.Namespace, data: "OwnTable", tuned: "Tuned", c
     cluster.write_page(cluster_options, shlex.join(cluster_command), summary, data, tuned.best.fitted, path)
 
 
-class _Progress:
-    """A line that is redrawn on a terminal and cleared at the end. A file or a pipe gets a new line every few seconds."""
-
-    def __init__(self, stream: TextIO):
-        self._stream = stream
-        self._is_terminal = stream.isatty()
-        self._last_print_time = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __call__(self, done: int, total: int, description: str) -> None:
-        if self._is_terminal:
-            bar = ("#" * (_BAR_WIDTH * done // max(total, 1))).ljust(_BAR_WIDTH, ".")
-            self._redraw(f"[{bar}] {done}/{total} {description[:_MAX_DESCRIPTION]}")
-        elif time.monotonic() >= self._last_print_time + _SECONDS_BETWEEN_LINES:
-            self._last_print_time = time.monotonic()
-            print(f"{done} of {total} done; next: {description}", file=self._stream, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_terminal:
-            self._redraw("")
-
-    def _redraw(self, line: str) -> None:
-        print(f"\r\x1b[K{line}", end="", file=self._stream, flush=True)
+def _show_progress(done: int, total: int, description: str) -> None:
+    """Write a line about each fit to standard error. A terminal shows the last one only."""
+    start, end = ("\r\x1b[K", "") if sys.stderr.isatty() else ("", "\n")
+    print(f"{start}{done} of {total} done; next: {description[:_MAX_DESCRIPTION]}", end=end, file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
