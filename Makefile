@@ -209,8 +209,8 @@ reference-field: $(READY)
 	@$(RUN) clusterlets verify --results results/field
 	@mkdir -p reference/field
 	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_pairs.csv leaderboard_points.csv \
-	    methods.csv manifest.json) reference/field/
-	@cp results/field/leaderboard.md docs/field.md
+	    methods.csv manifest.json accounts/leaderboard_costs.csv) reference/field/
+	@$(RUN) python docs/generate.py
 	@cp results/field/figures/reliability_against_price.png docs/figures/
 	@du -sh reference/field
 

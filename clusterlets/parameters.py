@@ -212,7 +212,7 @@ MAX_DEVIATION = Real(
     0,
     1,
     also=[None],
-    ladder=[0.01, 0.02, 0.05, 0.1],
+    ladder=[0.01, 0.02, 0.03, 0.05, 0.07, 0.1],
     bound=DEVIATION,
     meaning="In place of delta: largest difference between a group's share in a cluster and in the table, up to whole "
     "instances.",

@@ -15,6 +15,7 @@ from clusterlets.grid.runs_frame import read_results_table
 from clusterlets.grid.runs_table import TABLE
 from clusterlets.metrics.score import Score
 from clusterlets.paper import as_published, controls
+from clusterlets.report import standings
 from clusterlets.report.page import TITLES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -112,6 +113,15 @@ def planned_comparisons() -> str:
     return table(["deviates less", "than", "median difference", "p", "after Holm", "rank-biserial"], rows)
 
 
+def field_page() -> str:
+    """docs/field.md: the leaderboard of the committed field, with CPU times."""
+    folder = CHECKOUT / "reference" / "field"
+    tables = (read_results_table(folder / name) for name in standings.FILES)
+    costs = read_results_table(folder / "leaderboard_costs.csv")
+    settings = {"results": "results/field", "scaling": "standard"}
+    return standings.to_markdown(standings.Standings(*tables), "workflow/configs/field.yaml", settings, costs)
+
+
 #: Generated sections, by page and name, and the function that makes the text of each.
 SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/methods.md", "methods"): method_tables,
@@ -134,7 +144,7 @@ def with_section(page: str, name: str, text: str) -> str:
 
 def generate_texts() -> dict[Path, str]:
     """New text of every file that is generated or has generated sections."""
-    texts: dict[Path, str] = {}
+    texts = {CHECKOUT / "docs/field.md": field_page()}
     for (name, section), make in SECTIONS.items():
         path = CHECKOUT / name
         page = texts.get(path) or path.read_text(encoding="utf-8")

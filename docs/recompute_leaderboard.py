@@ -4,7 +4,7 @@ import csv
 from collections import defaultdict
 from statistics import median
 
-LIMITS = (0.01, 0.02, 0.05, 0.1)
+LIMITS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
 with open("leaderboard_points.csv", encoding="utf-8", newline="") as file:
     points = [row for row in csv.DictReader(file) if row["kind"] == "method"]
 

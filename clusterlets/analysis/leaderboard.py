@@ -7,7 +7,7 @@ scores this configuration: it keeps the limit if all its runs do.
 
 Each method gets two numbers, which are never combined: its **reliability**, which is the share of cases in which it keeps the
 limit, and its **price** in these cases. Neither depends on which other methods take part, so adding or removing a method never
-changes the order of two others. Cases of one table are alike, so intervals come from resampling whole tables (bootstrap).
+changes the order of two others. Cases of one table are alike, so pairs of methods are tested on the means of tables.
 """
 
 from collections.abc import Mapping
@@ -15,19 +15,21 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from clusterlets.algorithms.elementary import exp, log
 from clusterlets.analysis import selection
 from clusterlets.grid.cells import parse_parameters
 
 #: Limits on the largest deviation of a cluster.
-LIMITS = (0.01, 0.02, 0.05, 0.1)
+LIMITS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
 #: A deviation may be above a limit by this much, because of rounding errors, which are below 1e-15. The tolerance never hides a
 #: real difference: a deviation is a difference n/m - N/M of shares in a cluster of m rows and a table of M rows, and a limit is
 #: p/1000. Unless they are equal, they differ by at least 1 / (1000 m M), which is 1e-13 for 100,000 rows.
 TOLERANCE = 1e-13
-#: The number of bootstrap draws of tables, and the share of the draws that an interval holds.
-DRAWS, COVERAGE = 2000, 0.95
+#: The fewest tables over which pairs of methods are tested, and the level of the tests. Intervals cover 1 - LEVEL.
+MIN_TABLES, LEVEL = 6, 0.05
 
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
 #: The kinds of outputs. Only methods are ranked; controls and second outputs are shown next to them. A second output of a
@@ -35,6 +37,7 @@ METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterle
 #: have their own cases.
 KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
 KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
+UNSUPPORTED = "unsupported"  # the method takes no such table
 
 #: What identifies a case, and the columns of each table.
 CASE = ["dataset", "k"]
@@ -43,20 +46,22 @@ POINTS = [
     *("n_clusters", "smallest", "deviation_max", "price", "starts"),
 ]
 COLUMNS = [
-    *("limit", *CASE, "method", "kind", "outcome", "parameters", "price", "price_low", "price_high"),
+    *("limit", *CASE, "method", "kind", "outcome", "exchanged", "parameters", "price", "price_low", "price_high"),
     *("kept", "runs", "starts", "deviation_max", "smallest", "tried", "statuses"),
 ]
 OVERALL = [
-    *("limit", "place", "method", "kind", "cases", "kept", "reliability", "reliability_low", "reliability_high"),
-    *("price", "price_low", "price_high", "price_90", "price_worst", "within"),
+    *("limit", "place", "method", "kind", "cases", "unsupported", "kept", "kept_exchanged"),
+    *("reliability", "reliability_low", "reliability_high", "reliability_supported"),
+    *("tables", "tables_kept", "tables_low", "tables_high", "price", "price_90", "price_worst", "within"),
 ]
 CONFIGURATIONS = [
     *(*CASE, "method", "kind", "parameters", "price", "deviation_max", "clusters_least", "clusters_most", "smallest"),
     *("runs", "exact"),
 ]
 PAIRS = [
-    *("limit", "method", "other", "cases", "wins", "losses", "ties", "ratio", "ratio_low", "ratio_high"),
-    *("reliability_difference", "difference_low", "difference_high", "told_apart"),
+    *("limit", "method", "other", "cases", "wins", "losses", "ties"),
+    *("ratio_tables", "ratio", "ratio_low", "ratio_high", "ratio_p", "ratio_holm"),
+    *("difference_tables", "difference", "difference_low", "difference_high", "difference_p", "difference_holm", "told_apart"),
 ]
 
 _METHOD_IN_CASE = [*CASE, "method"]
@@ -136,10 +141,10 @@ def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
     ``run_points`` is a frame from :func:`points`. The result has :data:`COLUMNS`. A case is left out under a limit that
     ``fair-limit`` proves to be infeasible there. A matcher of Clusterlets has a case if one of its configurations has runs
     with k clusters in both halves of the seeds. ``price`` is the median over the scoring runs, ``runs`` counts these runs, and
-    ``kept`` counts those that keep the limit.
+    ``kept`` counts those that keep the limit. ``exchanged`` is the outcome if the halves of the seeds exchange their roles.
     """
     runs = _in_cases(run_points)
-    boards = [_board_for_limit(limit, runs, infeasible_cases(run_points, limit)) for limit in LIMITS]
+    boards = [_board_with_exchanged(limit, runs, infeasible_cases(run_points, limit)) for limit in LIMITS]
     boards = [board for board in boards if len(board)]
     if not boards:
         return pd.DataFrame(columns=COLUMNS)
@@ -197,6 +202,14 @@ def infeasible_cases(runs: pd.DataFrame, limit: float) -> pd.Index:
     return pd.MultiIndex.from_frame(proofs.loc[proved_limits >= limit, CASE])
 
 
+def _board_with_exchanged(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
+    exchanged = _board_for_limit(limit, runs.assign(chooses=~runs["chooses"].astype(bool)), infeasible)
+    outcomes = exchanged[[*_METHOD_IN_CASE, "outcome"]].rename(columns={"outcome": "exchanged"})
+    return (
+        _board_for_limit(limit, runs, infeasible).drop(columns="exchanged", errors="ignore").merge(outcomes, on=_METHOD_IN_CASE)
+    )
+
+
 def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
     runs = runs[~pd.MultiIndex.from_frame(runs[CASE]).isin(infeasible)]
     runs = runs.assign(keeps=runs["exact"] & (runs["deviation_max"] <= limit + TOLERANCE))
@@ -211,13 +224,14 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
         starts=("starts", "first"),
         statuses=("status", lambda column: count_statuses(column[column != "ok"])),
         any_ok=("status", lambda column: bool((column == "ok").any())),
+        unsupported=("status", lambda column: bool((column == "unsupported").all())),
     )
     n_tried = candidates.groupby(_METHOD_IN_CASE).size().rename("tried")
     rows = methods.join(n_tried, how="inner").reset_index()
     rows = rows.merge(best.drop(columns=["kept_share", "median_kept_price"]), how="left", on=_METHOD_IN_CASE)
     is_chosen = rows["parameters"].notna()
-    conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
-    rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
+    conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"], rows["unsupported"]]
+    rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN, UNSUPPORTED], NO_RESULT)
     return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
 
 
@@ -252,34 +266,40 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
     """Every method under each limit, summarised over its cases: ``results/leaderboard_overall.csv``.
 
     ``board`` is a frame from :func:`leaderboard`. The result has :data:`OVERALL`, ordered by limit, kind, reliability and
-    median price. ``place`` ranks the methods, from 1. ``cases`` counts the cases of a method, and ``kept`` those in which it
-    keeps the limit. Over those, ``price`` is the median, and ``price_90`` the smallest price that nine tenths of the prices do
-    not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns
-    ending in ``_low`` and ``_high`` hold the ends of a bootstrap interval over tables.
+    median price. ``place`` ranks the methods, from 1. ``cases`` counts the cases of a method, ``unsupported`` those that it
+    does not take, ``kept`` those in which it keeps the limit, and ``kept_exchanged`` the same with the halves of the seeds
+    exchanged. ``reliability_supported`` is over the cases that it takes. ``tables_kept`` counts the tables in all of whose
+    cases it keeps the limit. Over the cases in which it does, ``price`` is the median, and ``price_90`` the smallest price that
+    nine tenths of the prices do not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep
+    the limit. The columns ending in ``_low`` and ``_high`` hold the bounds of Clopper and Pearson over cases or over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
-    draws = _draws_of_tables(board)
     rows = []
     for (limit, method), cases in board.groupby(["limit", "method"], sort=False):
-        kept = cases[cases["outcome"] == KEEPS]
+        keeps = cases["outcome"] == KEEPS
+        kept, n_unsupported = cases[keeps], int((cases["outcome"] == UNSUPPORTED).sum())
+        is_kept_table = keeps.groupby(tables_of(cases)).all()
         prices = kept["price"].to_numpy(float)
-        kept_weights, weights = (draws[tables_of(part)].to_numpy() for part in (kept, cases))
-        reliabilities = _divide(kept_weights.sum(axis=1), weights.sum(axis=1))
         rows.append(
             {
                 "limit": limit,
                 "method": method,
                 "kind": cases["kind"].iloc[0],
                 "cases": len(cases),
+                "unsupported": n_unsupported,
                 "kept": len(kept),
+                "kept_exchanged": int((cases["exchanged"] == KEEPS).sum()),
                 "reliability": len(kept) / len(cases),
-                **_interval("reliability", reliabilities),
+                **_exact_bounds("reliability", len(kept), len(cases)),
+                "reliability_supported": _divide(len(kept), len(cases) - n_unsupported),
+                "tables": len(is_kept_table),
+                "tables_kept": int(is_kept_table.sum()),
+                **_exact_bounds("tables", int(is_kept_table.sum()), len(is_kept_table)),
                 "price": kept["price"].median(),
-                **_interval("price", _weighted_median(prices, kept_weights)),
-                "price_90": _quantile(prices, 0.9),
+                "price_90": np.quantile(prices, 0.9, method="inverted_cdf") if len(prices) else np.nan,
                 "price_worst": kept["price"].max(),
-                "within": float(_divide(cases["kept"].sum(), cases["runs"].sum())),
+                "within": _divide(cases["kept"].sum(), cases["runs"].sum()),
             }
         )
     frame = pd.DataFrame(rows).round(_TABLE_DECIMALS)
@@ -296,53 +316,74 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
 
     ``board`` is a frame from :func:`leaderboard`. ``cases`` counts the cases in which both methods keep the limit. The
     price of ``method`` is lower than that of ``other`` in ``wins`` of them, higher in ``losses``, equal in ``ties``. ``ratio``
-    is the geometric mean, over these cases, of the price of ``method`` over that of ``other``. ``reliability_difference``
-    is the reliability of ``method`` minus that of ``other``, over all cases that both have. ``told_apart`` names what differs:
-    ``price`` if the interval of the ratio excludes 1, ``reliability`` if the interval of the difference excludes 0, or both.
+    is the geometric mean of the price of ``method`` over that of ``other``, first over these cases of each table, then over
+    the tables. ``difference`` is the reliability of ``method`` minus that of ``other`` in the cases that both have, as mean
+    over the tables. Both have a t interval and the p of a t test over the tables, which are missing below :data:`MIN_TABLES`
+    tables, and for pairs of the kind :data:`METHOD` the p after Holm's correction over both tests of all these pairs under the
+    limit. ``told_apart`` names what differs: ``price``, ``reliability`` or both.
     """
-    draws = _draws_of_tables(board)
     rows = []
     for limit, cases in board.groupby("limit"):
         outcomes = {method: part.set_index(CASE) for method, part in cases.groupby("method")}
         kinds = {method: part["kind"].iloc[0] for method, part in outcomes.items()}
         names = sorted(outcomes, key=lambda name: (KINDS.index(kinds[name]), name))
-        rows += [
-            {"limit": limit, "method": method, "other": other, **_compare(outcomes[method], outcomes[other], draws)}
+        family = [
+            {"limit": limit, "method": method, "other": other, **_compare(outcomes[method], outcomes[other])}
             for method, other in combinations(names, 2)
         ]
-    return pd.DataFrame(rows, columns=PAIRS).round(_TABLE_DECIMALS)
+        _correct([row for row in family if kinds[row["method"]] == kinds[row["other"]] == METHOD])
+        rows += family
+    return pd.DataFrame(rows, columns=PAIRS).fillna({"told_apart": ""}).round(_TABLE_DECIMALS)
 
 
-def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) -> dict:
+def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame) -> dict:
     shared_cases = rows.index.intersection(other_rows.index, sort=False)
     rows, other_rows = rows.loc[shared_cases], other_rows.loc[shared_cases]
     keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
     both_keep = keeps & other_keeps
     prices, other_prices = (part["price"].to_numpy(float)[both_keep] for part in (rows, other_rows))
-    log_ratios = log(prices) - log(other_prices)
-    weights = draws[tables_of(rows.reset_index())].to_numpy()
-    ratios = exp(_divide(_total(weights[:, both_keep] * log_ratios), weights[:, both_keep].sum(axis=1)))
-    advantage = keeps.astype(int) - other_keeps  # 1 or -1 if only one of the two keeps the limit
-    differences = _divide(_total(weights * advantage), weights.sum(axis=1))
-    ratio, difference = _interval("ratio", ratios), _interval("difference", differences)
-    differs = {
-        "reliability": difference["difference_low"] > 0 or difference["difference_high"] < 0,
-        "price": ratio["ratio_low"] > 1 or ratio["ratio_high"] < 1,
-    }
+    tables = np.array(tables_of(rows.reset_index()), dtype=object)
+    ratio = mean_over_tables(log(prices) - log(other_prices), tables[both_keep])
+    difference = mean_over_tables(keeps.astype(float) - other_keeps, tables)
     return {
         "cases": int(both_keep.sum()),
         "wins": int((prices < other_prices).sum()),
         "losses": int((prices > other_prices).sum()),
         "ties": int((prices == other_prices).sum()),
-        "ratio": float(exp(_divide(_total(log_ratios), len(log_ratios)))),
-        **ratio,
-        "reliability_difference": float(_divide(advantage.sum(), len(advantage))),
-        **difference,
-        "told_apart": " and ".join(name for name, is_different in differs.items() if is_different),
+        **dict(zip(("ratio", "ratio_low", "ratio_high"), exp(np.array(ratio[:3])).tolist(), strict=True)),
+        "ratio_p": ratio[3],
+        "ratio_tables": len(set(tables[both_keep])),
+        **dict(zip(("difference", "difference_low", "difference_high", "difference_p"), difference, strict=True)),
+        "difference_tables": len(set(tables)),
     }
 
 
-# ---- draws of tables -------------------------------------------------------------------------------------------------
+def mean_over_tables(values: np.ndarray, tables: np.ndarray) -> tuple[float, float, float, float]:
+    """The mean over the tables of their mean values, the ends of its t interval, and the p of a t test against 0.
+
+    ``values`` (n,) and ``tables`` (n,) belong to cases. Below :data:`MIN_TABLES` tables, there are only means. No p is smaller
+    than that of a sign test with as many tables, because table means that are all equal have no spread.
+    """
+    means = pd.Series(values, dtype=float).groupby(tables, sort=False).mean().to_numpy()
+    n = len(means)
+    mean = float(_total(means)) / n if n else np.nan
+    if n < MIN_TABLES:
+        return mean, np.nan, np.nan, np.nan
+    error = float(np.sqrt(_total((means - mean) ** 2) / (n - 1) / n))
+    reach = float(stats.t.ppf(1 - LEVEL / 2, n - 1)) * error
+    p = 1.0 if mean == 0 else 2 * float(stats.t.sf(abs(mean) / error, n - 1)) if error else 0.0
+    return mean, mean - reach, mean + reach, max(p, 2.0 ** (1 - n))
+
+
+def _correct(family: list[dict]) -> None:
+    """Correct the p of both tests of all pairs together, by Holm's method, and name what is told apart."""
+    tests = [(row, name) for row in family for name in ("ratio", "difference") if not np.isnan(row[f"{name}_p"])]
+    adjusted = multipletests([row[f"{name}_p"] for row, name in tests], LEVEL, method="holm")[1] if tests else []
+    for (row, name), p in zip(tests, adjusted, strict=True):
+        row[f"{name}_holm"] = float(p)
+    for row in family:
+        names = {"reliability": "difference", "price": "ratio"}
+        row["told_apart"] = " and ".join(word for word, name in names.items() if row.get(f"{name}_holm", 1) < LEVEL)
 
 
 def tables_of(cases: pd.DataFrame) -> list[str]:
@@ -350,51 +391,16 @@ def tables_of(cases: pd.DataFrame) -> list[str]:
     return [dataset.partition(".")[0] for dataset in cases["dataset"]]
 
 
-def _draws_of_tables(board: pd.DataFrame) -> pd.DataFrame:
-    """Bootstrap draws of tables, with replacement: how often each table (column) occurs in each draw (row)."""
-    tables = list(dict.fromkeys(tables_of(board)))
-    indices = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables))) if tables else np.zeros((DRAWS, 0))
-    counts = (indices[:, :, None] == np.arange(len(tables))).sum(axis=1)
-    return pd.DataFrame(counts.astype(float), columns=tables)
+def _exact_bounds(name: str, n_kept: int, n: int) -> dict[str, float]:
+    """The exact (Clopper-Pearson) interval of a share."""
+    interval = stats.binomtest(n_kept, n).proportion_ci(1 - LEVEL, method="exact")
+    return {f"{name}_low": float(interval.low), f"{name}_high": float(interval.high)}
 
 
 def _total(values: np.ndarray) -> np.ndarray:
-    """Sums along the last axis, added in index order so that every processor gives the same bytes."""
-    return np.cumsum(values, axis=-1)[..., -1] if values.shape[-1] else np.zeros(values.shape[:-1])
+    """The sum, added in index order so that every processor gives the same bytes."""
+    return np.cumsum(values)[-1] if len(values) else np.float64(0)
 
 
-def _divide(sums, weights) -> np.ndarray:
-    """``sums / weights``, or NaN where a weight is 0."""
-    return np.asarray(sums, dtype=float) / np.where(np.asarray(weights) > 0, weights, np.nan)
-
-
-def _interval(name: str, values: np.ndarray) -> dict[str, float]:
-    """The ends of the interval that holds the middle :data:`COVERAGE` of the values; draws without a value are left out."""
-    values = values[~np.isnan(values)]
-    tail = (1 - COVERAGE) / 2
-    return {f"{name}_low": _quantile(values, tail), f"{name}_high": _quantile(values, 1 - tail)}
-
-
-def _quantile(values: np.ndarray, share: float) -> float:
-    """The smallest value that at least this share of the values does not exceed; NaN without values."""
-    return _weighted_quantile(values, np.ones((1, len(values))), share)[0]
-
-
-def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, exclusive: bool = False) -> np.ndarray:
-    """For each row of weights (m, n), the smallest of the values (n,) up to which at least ``share`` of the weight lies.
-
-    With ``exclusive``, it is the smallest value up to which more than ``share`` of the weight lies.
-    """
-    if not len(values):
-        return np.full(len(weights), np.nan)
-    order = np.argsort(values, kind="stable")
-    cumulative = np.cumsum(weights[:, order], axis=1)
-    needed = share * cumulative[:, -1:]
-    # The 1e-9 absorbs rounding: shares such as .9 are not exact in binary, while weights are whole numbers.
-    is_reached = cumulative > needed + 1e-9 if exclusive else cumulative >= needed - 1e-9
-    return np.where(cumulative[:, -1] > 0, values[order][is_reached.argmax(axis=1)], np.nan)
-
-
-def _weighted_median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """For each row of weights (m, n), the median of values (n,), where each value counts as often as its weight says."""
-    return (_weighted_quantile(values, weights, 0.5) + _weighted_quantile(values, weights, 0.5, exclusive=True)) / 2
+def _divide(count: float, n: float) -> float:
+    return count / n if n else np.nan

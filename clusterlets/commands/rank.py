@@ -295,7 +295,7 @@ def _group_by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
         if "price" in differing_scores:
             names_by_outcome[cheaper if pair["ratio"] < 1 else more_expensive].append(name_and_ratio)
         if "reliability" in differing_scores:
-            gain = pair["reliability_difference"]
+            gain = pair["difference"]
             names_by_outcome[more_reliable if gain > 0 else less_reliable].append(f"{pair['other']} ({abs(gain):.2f})")
         if not differing_scores:
             names_by_outcome[undecided].append(name_and_ratio)

@@ -24,6 +24,8 @@ class FairLP(AssigningMethod):
         Smallest number of rows in a cluster.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole instances.
+    n_init : int, default=1
+        Number of fits, of which the best one counts.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 
@@ -42,12 +44,14 @@ class FairLP(AssigningMethod):
         delta: float = 0.0,
         min_cluster_size: int = 1,
         max_deviation: float | None = None,
+        n_init: int = 1,
         random_state: RandomState = None,
     ):
         self.n_clusters = n_clusters
         self.delta = delta
         self.min_cluster_size = min_cluster_size
         self.max_deviation = max_deviation
+        self.n_init = n_init
         self.random_state = random_state
 
 

@@ -77,6 +77,7 @@ class FairLimit(Method):
             0,
             1,
             grid=[0.01, 0.02, 0.05, 0.1],
+            ladder=[0.01, 0.02, 0.03, 0.05, 0.07, 0.1],
             also=[None],
             trades_fairness=True,
             bound=replace(STRICT, resolve=lambda value, n_clusters: _DEFAULT_DEVIATION if value is None else value),

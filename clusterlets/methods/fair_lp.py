@@ -1,7 +1,7 @@
 """fair-lp: plain k-means, then one fair assignment to its centres."""
 
 from clusterlets.algorithms.limits import representation_limits
-from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Method
+from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, N_INIT, Method
 
 
 class FairLP(Method):
@@ -21,6 +21,7 @@ class FairLP(Method):
         "delta": DELTA,
         "min_cluster_size": MIN_CLUSTER_SIZE,
         "max_deviation": MAX_DEVIATION,
+        "n_init": N_INIT,
     }
     libraries = COMPILED
     assignment_limits = staticmethod(representation_limits)

@@ -5,11 +5,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from textwrap import TextWrapper, wrap
+from types import MappingProxyType
 
 import pandas as pd
 
 from clusterlets.analysis import leaderboard, selection
-from clusterlets.analysis.leaderboard import CASE, CLUSTERLETS, CONTROL, KEEPS, METHOD, MISSES, NO_RESULT, NOT_CHOSEN
+from clusterlets.analysis.leaderboard import (
+    CASE,
+    CLUSTERLETS,
+    CONTROL,
+    KEEPS,
+    METHOD,
+    MISSES,
+    NO_RESULT,
+    NOT_CHOSEN,
+    UNSUPPORTED,
+)
 from clusterlets.grid.cells import Cell, parse_parameters, seed_batches
 from clusterlets.metrics.table import score
 from clusterlets.report import SHOWN_LIMIT
@@ -40,17 +51,23 @@ GLOSSARY = {
     "parameters do",
     "seeds": "the first half chooses each method's parameters, the other half scores them. All numbers here come from these "
     "scoring runs",
-    "starts": "a run is the best of this many starts, by the method's own objective",
+    "starts": "a run is the best of as many starts as bring the method's CPU time near that of `fair-limit`, at most 16",
     "price, 90th percentile, worst": "over the cases in which the method keeps the limit: the median price, the price that "
     "nine tenths of the cases do not exceed, and the highest",
     "runs within": "share of the scoring runs that keep the limit, over the cases for which parameters were chosen",
-    "interval": "in brackets: the middle 95 % of the values over 2,000 draws of tables with replacement. Tables are drawn and "
-    "not cases, because the cases of one table are alike",
+    "unsupported": "cases that the method does not take, such as three groups for a method for two. `of those it takes` is the "
+    "reliability without them",
+    "reliability": "in brackets, the exact 95 % interval of Clopper and Pearson over cases, as if they were independent. The "
+    "cases of one table are alike, so `tables` counts the tables in all of whose cases the limit is kept, with the interval "
+    "over tables",
+    "halves exchanged": "the number of cases if the other half of the seeds chooses",
+    "CPU": "mean CPU seconds of a fit, with all its starts, over cases and values of the parameters",
     "wins, losses, ties": "in how many cases the first method costs less than the other, costs more, and costs the same; only "
     "cases in which both keep the limit count",
-    "ratio": "the first method's cost divided by the other's, as geometric mean over these cases",
-    "told apart": "what differs by more than chance: `price` if the interval of the ratio excludes 1, `reliability` if the "
-    "interval of the difference excludes 0",
+    "ratio": "the first method's cost divided by the other's in these cases, as geometric mean over each table's cases and "
+    "then over the tables, with a t interval over the tables if there are six or more",
+    "told apart": "what differs by a t test over the tables, at level 0.05 after Holm's correction over both tests of all "
+    "pairs: `price` by the ratio, `reliability` by the difference of the shares of cases",
     "matchers of Clusterlets": "they choose their own number of clusters. So they are compared only by their runs with k "
     "clusters, and only in cases that have such runs. A matcher without such a case is not listed",
     "controls": "methods that ignore the groups",
@@ -63,6 +80,7 @@ _OUTCOMES = {
     MISSES: "the chosen parameters miss it on the scoring seeds",
     NOT_CHOSEN: "no parameters keep it on the choosing seeds",
     NO_RESULT: "no result",
+    UNSUPPORTED: "unsupported",
 }
 
 # The heading of each kind of method.
@@ -125,7 +143,7 @@ def _swap_methods(pairs: pd.DataFrame) -> pd.DataFrame:
     new_names = {"method": "other", "wins": "losses", "ratio_low": "ratio_high", "difference_low": "difference_high"}
     new_names |= {new: old for old, new in new_names.items()}
     swapped = pairs.rename(columns=new_names)[list(pairs.columns)]
-    ratios, differences = ["ratio", "ratio_low", "ratio_high"], ["reliability_difference", "difference_low", "difference_high"]
+    ratios, differences = ([f"{name}{end}" for end in ("", "_low", "_high")] for name in ("ratio", "difference"))
     return swapped.assign(**{name: 1 / swapped[name] for name in ratios}, **{name: -swapped[name] for name in differences})
 
 
@@ -183,7 +201,8 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     if rows.empty or not rows["kept"].max():
         return f"{start}, no method keeps the limit in any case."
     first, *others = rows.to_dict("records")
-    runners_up = [f"{row['method']} {_percent(row['reliability'])}, {row['price']:.2f}" for row in others[:3] if row["kept"]]
+    pairs = standings.pairs_of(first["method"], limit).set_index("other")
+    runners_up = [_describe_rival(row, pairs.loc[row["method"]]) for row in others[:3] if row["kept"]]
     cheapest = _cheapest_methods(standings.board)
     count = ((cheapest["limit"] == limit) & (cheapest["method"] == first["method"])).sum()
     text = (
@@ -191,10 +210,19 @@ def _leaders_text(standings: Standings, limit: float) -> str:
         f"{counted(first['cases'], 'case')}, at a median price of {first['price']:.2f}. In {count} of them, no method that "
         "keeps the limit is cheaper."
     )
-    text += f" The next methods, with reliability and price: {'; '.join(runners_up)}." if runners_up else ""
-    pairs = standings.pairs_under(limit)
-    not_told_apart = pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"] == ""), "other"]
+    text += (
+        f" The next methods, with reliability and cost over its own in shared cases: {'; '.join(runners_up)}."
+        if runners_up
+        else ""
+    )
+    not_told_apart = [row["method"] for row in others if not pairs.loc[row["method"], "told_apart"]]
     return text + (f" {first['method']} is not told apart from {', '.join(not_told_apart)}." if len(not_told_apart) else "")
+
+
+def _describe_rival(row: Mapping, pair: Mapping) -> str:
+    """A method behind the first one; ``pair`` compares the first with it."""
+    cost = f"{1 / pair['ratio']:.2f}" if pair["cases"] else "no shared case"
+    return f"{row['method']} {_percent(row['reliability'])}, {cost}"
 
 
 def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
@@ -251,8 +279,9 @@ def quoted_paths(row: Mapping, settings: Mapping) -> str:
 # ---- Markdown --------------------------------------------------------------------------------------------------------
 
 
-def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str:
-    """The text of ``results/leaderboard.md``."""
+def to_markdown(standings: Standings, configfile: str, settings: Mapping, costs: pd.DataFrame | None = None) -> str:
+    """The text of ``results/leaderboard.md``. With ``costs``, those of ``accounts/leaderboard_costs.csv``, it has CPU times."""
+    seconds = {} if costs is None else costs.groupby("method")["seconds"].mean().to_dict()
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
         figure = "![Reliability against price](figures/reliability_against_price.png)"
@@ -262,7 +291,7 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
     lines += ["## How to read the tables", "", *_bullets(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     if SHOWN_LIMIT in standings.limits:
         lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
-        for title, table in all_methods(standings, SHOWN_LIMIT).items():
+        for title, table in all_methods(standings, SHOWN_LIMIT, seconds).items():
             lines += [f"### {title}", "", *markdown_table(table), ""]
         lines += [f"`{_OVERALL}` has the other limits.", ""]
         if len(pairs := all_pairs(standings, SHOWN_LIMIT)):
@@ -283,27 +312,44 @@ def _bullets(items: Iterable[str]) -> list[str]:
     return [line for item in items for line in wrapper.wrap(item)]
 
 
-def all_methods(standings: Standings, limit: float) -> dict[str, pd.DataFrame]:
-    """For each kind of method, its heading and a table of its methods under one limit, as text."""
-    kinds = {heading: standings.under(limit, kind).to_dict("records") for kind, heading in _HEADINGS.items()}
-    return {heading: pd.DataFrame(list(map(_describe_method, methods))) for heading, methods in kinds.items() if methods}
+def all_methods(
+    standings: Standings, limit: float, seconds: Mapping[str, float] = MappingProxyType({})
+) -> dict[str, pd.DataFrame]:
+    """For each kind of method, its heading and a table of its methods under one limit, as text.
+
+    ``seconds`` are the mean CPU seconds of a fit of each method, if they are known.
+    """
+    tables = {}
+    for kind, heading in _HEADINGS.items():
+        rows = [_describe_method(row, seconds) for row in standings.under(limit, kind).to_dict("records")]
+        if rows:
+            tables[heading] = pd.DataFrame(rows)
+    return tables
 
 
-def _describe_method(row: Mapping) -> dict[str, str]:
+def _describe_method(row: Mapping, seconds: Mapping[str, float]) -> dict[str, str]:
     """A row of the table of methods. A method that keeps the limit in no case has no price."""
+    cpu = {"CPU": f"{seconds[row['method']]:.2f} s" if row["method"] in seconds else "–"} if seconds else {}
+    tables = f"{row['tables_kept']} of {row['tables']} [{row['tables_low']:.2f}, {row['tables_high']:.2f}]"
     return {
         "method": row["method"],
         "reliability": _with_interval(row, "reliability"),
         "cases": f"{row['kept']} of {row['cases']}",
-        "price": _with_interval(row, "price") if row["kept"] else "–",
+        "halves exchanged": f"{row['kept_exchanged']}",
+        "unsupported": f"{row['unsupported']}",
+        "of those it takes": "–" if pd.isna(row["reliability_supported"]) else f"{row['reliability_supported']:.2f}",
+        "tables": tables,
+        "price": f"{row['price']:.2f}" if row["kept"] else "–",
         "90th percentile": f"{row['price_90']:.2f}" if row["kept"] else "–",
         "worst": f"{row['price_worst']:.2f}" if row["kept"] else "–",
         "runs within": "–" if pd.isna(row["within"]) else _percent(row["within"]),
+        **cpu,
     }
 
 
 def _with_interval(row: Mapping, name: str) -> str:
-    return f"{row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{row[name]:.2f}" + ("" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]")
 
 
 def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:

@@ -235,14 +235,14 @@ def test_invalid_settings_are_refused(settings, message):
 
 
 @pytest.mark.slow
-def test_a_table_of_57_groups_has_an_answer_within_two_minutes():
+def test_a_table_of_57_groups_has_an_answer_within_half_a_minute():
     rng = np.random.default_rng(0)
     weights = rng.pareto(1.5, 57) + 0.15
     groups = np.concatenate([np.arange(57), rng.choice(57, 3376 - 57, p=weights / weights.sum())])
     rows = rng.normal(size=(57, 2))[groups] * [15, 6] + rng.normal(size=(3376, 2)) * [3, 2]
     start = time.monotonic()
-    tuned = tune(rows, sensitive_features=groups, n_clusters=10, minutes=1.8)
-    assert time.monotonic() - start < 120 and cost_and_deviation(tuned.labels, groups, rows)[1] <= 0.02 + 1e-9
+    tuned = tune(rows, sensitive_features=groups, n_clusters=10, minutes=0.4)
+    assert time.monotonic() - start < 40 and cost_and_deviation(tuned.labels, groups, rows)[1] <= 0.02 + 1e-9
 
 
 @pytest.mark.slow

@@ -14,11 +14,12 @@ FIGURES = [
     Declaration(
         name="reliability_against_price",
         title="Which method keeps a largest deviation of 0.05, and what it costs",
-        caption="Up: the method keeps the limit in more cases (a case is a table with its groups, and a k). Left: in these "
-        "cases its clusters cost less; at 1 they cost as much as plain k-means, which ignores the groups. Lines: intervals "
-        "over the tables. Grey: controls, second outputs of methods, and the matchers of Clusterlets, which choose their own "
-        "number of clusters. Methods that keep the limit in no case have no price and are named below the axis.",
-        reads=("leaderboard_overall.csv",),
+        caption="Up: the method keeps the limit in more cases (a case is a table with its groups, and a k). Right: its "
+        "clusters cost more than those of the most reliable method, in the cases in which both keep the limit; their number follows "
+        "the name. Upright bars: exact 95 % intervals over cases. Level bars: t intervals over tables, if there are six or "
+        "more. Grey: controls, second outputs of methods, and the matchers of Clusterlets, which choose their own number of "
+        "clusters. Methods without a shared case are named below the axis.",
+        reads=("leaderboard_overall.csv", "leaderboard_pairs.csv"),
         sections=("leaderboard.html#findings", "report.html#leaderboard"),
         position=1,
     )
@@ -32,32 +33,46 @@ _STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5)  # lines by which a name may mov
 _LINE_HEIGHT, _LETTER_WIDTH, _MARK_RADIUS = 9.0, 4.3, 3.0
 
 
-def draw(overall: pd.DataFrame) -> Figure:
-    """Draw a point per method: reliability against median price under :data:`SHOWN_LIMIT`, with intervals."""
+def draw(overall: pd.DataFrame, pairs: pd.DataFrame) -> Figure:
+    """Draw a point per method: reliability under :data:`SHOWN_LIMIT` against cost over that of the first method."""
     rows = overall[overall["limit"] == SHOWN_LIMIT]
-    priced_rows = rows[rows["kept"] > 0]
-    if priced_rows.empty:
+    if not (rows["kept"] * (rows["kind"] == "method")).any():
         return empty_figure(f"Nothing to show: no method keeps a largest deviation of {SHOWN_LIMIT:g}.")
+    first = rows["method"].iloc[0]
+    rows = rows.merge(_costs_over(first, pairs[pairs["limit"] == SHOWN_LIMIT]), on="method", how="left")
+    rows.loc[rows["method"] == first, ["ratio", "shared"]] = 1.0, rows["kept"].iloc[0]
+    drawn = rows[rows["shared"] > 0]
     with plt.rc_context(GRID):
         figure, axes = plt.subplots(figsize=_SIZE, layout="constrained")
-    _set_axes(axes, priced_rows)
-    for row in priced_rows.to_dict("records"):
+    _set_axes(axes, drawn)
+    for row in drawn.to_dict("records"):
         color = _COLOR if row["kind"] == "method" else _GREY
-        axes.plot([row["price"]] * 2, [row["reliability_low"], row["reliability_high"]], color=color, lw=0.8, alpha=0.5)
-        axes.plot([row["price_low"], row["price_high"]], [row["reliability"]] * 2, color=color, lw=0.8, alpha=0.5)
-        axes.plot(row["price"], row["reliability"], "o", color=color, markersize=5, zorder=3)
-    _write_names(axes, priced_rows)
+        axes.plot([row["ratio"]] * 2, [row["reliability_low"], row["reliability_high"]], color=color, lw=0.8, alpha=0.5)
+        axes.plot([row["ratio_low"], row["ratio_high"]], [row["reliability"]] * 2, color=color, lw=0.8, alpha=0.5)
+        axes.plot(row["ratio"], row["reliability"], "o", color=color, markersize=5, zorder=3)
+    _write_names(axes, drawn)
     axes.set_title(f"Keeping every group's share within {SHOWN_LIMIT:g} of the table's, in every cluster", loc="left")
     axes.set_ylabel("keeps the limit in this share of the cases (up is better)")
-    without_price = ", ".join(rows.loc[rows["kept"] == 0, "method"])
-    note = f"\nin no case: {without_price}" if without_price else ""
-    axes.set_xlabel(f"median price where it does: cost over that of plain k-means (left is better){note}", wrap=True)
+    not_drawn = ", ".join(rows.loc[~(rows["shared"] > 0), "method"])
+    note = f"\nno shared case: {not_drawn}" if not_drawn else ""
+    axes.set_xlabel(f"cost over that of {first}, in the cases in which both keep the limit (left is better){note}", wrap=True)
     return figure
 
 
-def _set_axes(axes: Axes, priced_rows: pd.DataFrame) -> None:
+def _costs_over(first: str, pairs: pd.DataFrame) -> pd.DataFrame:
+    """The cost of each other method over that of the first, with its interval and the number of shared cases."""
+    ratios, swapped = ["ratio", "ratio_low", "ratio_high"], ["ratio", "ratio_high", "ratio_low"]
+    others = pairs.loc[pairs["other"] == first, ["method", "cases", *ratios]]
+    inverse = pairs.loc[pairs["method"] == first, ["other", "cases", *swapped]]
+    inverse = inverse.set_axis(others.columns, axis=1).assign(
+        **{name: 1 / inverse[old] for name, old in zip(ratios, swapped, strict=True)}
+    )
+    return pd.concat([others, inverse]).rename(columns={"cases": "shared"})
+
+
+def _set_axes(axes: Axes, drawn: pd.DataFrame) -> None:
     axes.set_xscale("log")
-    lowest, highest = min(1.0, priced_rows["price"].min()), priced_rows["price"].max()
+    lowest, highest = min(1.0, drawn["ratio"].min()), max(1.1, drawn["ratio"].max())
     room = (highest / lowest) ** 0.06
     axes.set_xlim(lowest / room, highest * room**3)  # room for the names on the right
     axes.set_ylim(-0.04, 1.06)
@@ -65,14 +80,15 @@ def _set_axes(axes: Axes, priced_rows: pd.DataFrame) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1))
 
 
-def _write_names(axes: Axes, priced_rows: pd.DataFrame) -> None:
+def _write_names(axes: Axes, drawn: pd.DataFrame) -> None:
     """Write each name beside its point, moved up or down by whole lines if another name is in the way."""
     axes.figure.canvas.draw()  # lays the figure out, which moves the points
     pixels_per_point = axes.figure.dpi / 72
-    centers = axes.transData.transform(priced_rows[["price", "reliability"]].to_numpy(float)) / pixels_per_point
+    centers = axes.transData.transform(drawn[["ratio", "reliability"]].to_numpy(float)) / pixels_per_point
     occupied = [(x - _MARK_RADIUS, x + _MARK_RADIUS, y) for x, y in centers]
-    for row, (x, y) in zip(priced_rows.to_dict("records"), centers, strict=True):
-        width = _LETTER_WIDTH * len(row["method"]) + 8  # with a gap
+    for row, (x, y) in zip(drawn.to_dict("records"), centers, strict=True):
+        name = f"{row['method']}, {row['shared']:.0f}"
+        width = _LETTER_WIDTH * len(name) + 8  # with a gap
         start = x + 2 * _MARK_RADIUS
         steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE_HEIGHT, other) for other in occupied))
         step = next(steps, 0)
@@ -80,8 +96,8 @@ def _write_names(axes: Axes, priced_rows: pd.DataFrame) -> None:
         arrow = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2} if step else None
         color = "0.1" if row["kind"] == "method" else "0.4"
         style = {"va": "center", "fontsize": 7.5, "color": color, "zorder": 4, "path_effects": [_HALO], "arrowprops": arrow}
-        point = (row["price"], row["reliability"])
-        axes.annotate(row["method"], point, (2 * _MARK_RADIUS, step * _LINE_HEIGHT), textcoords="offset points", **style)
+        point = (row["ratio"], row["reliability"])
+        axes.annotate(name, point, (2 * _MARK_RADIUS, step * _LINE_HEIGHT), textcoords="offset points", **style)
 
 
 def _is_apart(x: float, width: float, y: float, other: tuple[float, float, float]) -> bool:

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from clusterlets.analysis import leaderboard
-from clusterlets.analysis.leaderboard import CLUSTERLETS, CONTROL, KEEPS, MISSES, NO_RESULT, NOT_CHOSEN
+from clusterlets.analysis.leaderboard import CLUSTERLETS, CONTROL, KEEPS, MISSES, NO_RESULT, NOT_CHOSEN, UNSUPPORTED
 from clusterlets.grid.runs_frame import read_results_table, write_csv
 from clusterlets.grid.runs_table import COLUMNS
 
@@ -104,7 +105,7 @@ def test_a_case_is_left_out_at_and_below_a_limit_that_is_proved_infeasible():
     infeasible = ("fair-limit", "max_deviation=0.02", ["infeasible"] * 4)
     feasible = ("fair-limit", "max_deviation=0.05", [(0.04, 1.3)] * 4)
     board = board_of(runs(infeasible, feasible, FAIR))
-    assert set(board["limit"]) == {0.05, 0.1} and row_of(board, "fair-limit", 0.05)["outcome"] == KEEPS
+    assert set(board["limit"]) == {0.03, 0.05, 0.07, 0.1} and row_of(board, "fair-limit", 0.05)["outcome"] == KEEPS
     board_without_proof = board_of(runs(("fair-limit", "max_deviation=0.02", ["not_converged"] * 4), FAIR))
     assert row_of(board_without_proof, "fair-limit", 0.02)["outcome"] == NO_RESULT
 
@@ -154,45 +155,80 @@ def test_leaving_out_a_method_changes_no_row_of_another_method(random_points):
         pd.testing.assert_frame_equal(overall.drop(columns="place"), leaderboard.overall(board).drop(columns="place"))
         pairs = leaderboard.pairs(full_board)
         pairs = pairs[~pairs[["method", "other"]].eq(name).any(axis=1)].reset_index(drop=True)
-        pd.testing.assert_frame_equal(pairs, leaderboard.pairs(board))
+        corrected = ["ratio_holm", "difference_holm", "told_apart"]  # Holm's correction is over all pairs
+        pd.testing.assert_frame_equal(pairs.drop(columns=corrected), leaderboard.pairs(board).drop(columns=corrected))
+
+
+def pair_on(dataset, price_of_one, price_of_other, k=5, deviation_of_other=0):
+    other = ("other", "", [(deviation_of_other, price_of_other)] * 4)
+    return runs(("one", "", [(0, price_of_one)] * 4), other, dataset=dataset, k=k)
 
 
 def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
-    def pair_on(dataset, price_of_one, price_of_other):
-        return runs(("one", "", [(0, price_of_one)] * 4), ("other", "", [(0, price_of_other)] * 4), dataset=dataset)
-
     one_alone = runs(("one", "", [(0, 9.0)] * 4), dataset="d")
-    board = board_of(pair_on("a", 1.0, 2.0), pair_on("b", 3.0, 3.0), pair_on("c", 4.0, 1.0), one_alone)
+    board = board_of(
+        pair_on("a", 1.0, 2.0), pair_on("a", 1.0, 8.0, k=3), pair_on("b", 3.0, 3.0), pair_on("c", 4.0, 1.0), one_alone
+    )
     row = row_of(leaderboard.pairs(board), "one", 0.01)
-    assert (row["other"], row["cases"], row["wins"], row["losses"], row["ties"]) == ("other", 3, 1, 1, 1)
-    # The ratios of the prices are 1/2, 1 and 4.
-    assert row["ratio"] == pytest.approx(2 ** (1 / 3), abs=1e-6) and row["ratio_low"] <= 0.5 < 4 <= row["ratio_high"]
-    assert row["told_apart"] == ""
-    board = board_of(*(pair_on(dataset, 1.1, 2.0) for dataset in "abcde"))
-    assert row_of(leaderboard.pairs(board), "one", 0.01)["told_apart"] == "price"
+    assert (row["other"], row["cases"], row["wins"], row["losses"], row["ties"]) == ("other", 4, 2, 1, 1)
+    # The ratios of the prices are 1/2 and 1/8 on table a, whose geometric mean is 1/4, 1 on b, and 4 on c.
+    assert row["ratio"] == pytest.approx(1) and row["ratio_tables"] == 3
+    assert np.isnan(row["ratio_low"]) and np.isnan(row["ratio_p"]) and row["told_apart"] == ""  # fewer than six tables
 
 
-def test_a_second_case_with_the_same_results_does_not_narrow_the_intervals():
+def test_pairs_are_tested_over_tables_and_corrected_over_both_tests():
+    ratios = dict(zip("abcdefg", (0.9, 0.8, 0.85, 0.9, 0.95, 0.7, 1.1), strict=True))
+    # On two tables, the other method misses the limit in one of two cases.
+    boards = [
+        pair_on(name, ratio, 1.0, k=k, deviation_of_other=0.5 * (name in "ab" and k == 3))
+        for name, ratio in ratios.items()
+        for k in (3, 5)
+    ]
+    row = row_of(leaderboard.pairs(board_of(*boards)), "one", 0.01)
+    logarithms = np.log(list(ratios.values()))
+    test = stats.ttest_1samp(logarithms, 0)
+    interval = np.exp(test.confidence_interval())
+    assert (row["ratio"], row["ratio_p"]) == pytest.approx((np.exp(logarithms.mean()), test.pvalue), abs=1e-6)
+    assert (row["ratio_low"], row["ratio_high"]) == pytest.approx(tuple(interval), abs=1e-6)
+    differences = [0.5, 0.5, 0, 0, 0, 0, 0]
+    p_of_difference = stats.ttest_1samp(differences, 0).pvalue
+    assert (row["difference"], row["difference_p"]) == pytest.approx((1 / 7, p_of_difference), abs=1e-6)
+    assert test.pvalue < p_of_difference  # so Holm doubles the first and leaves the second
+    assert (row["ratio_holm"], row["difference_holm"]) == pytest.approx((2 * test.pvalue, p_of_difference), abs=1e-6)
+    assert row["told_apart"] == ("price" if 2 * test.pvalue < 0.05 else "")
+
+
+def test_equal_means_of_tables_are_no_surer_than_a_sign_test():
+    board = board_of(*(pair_on(dataset, 1.1, 2.0) for dataset in "abcdefg"))
+    row = row_of(leaderboard.pairs(board), "one", 0.01)
+    assert row["ratio_p"] == pytest.approx(2 / 2**7, abs=1e-6) and row["told_apart"] == "price"
+    assert (row["difference"], row["difference_p"]) == (0, 1)
+
+
+def test_bounds_of_a_reliability_are_exact_over_cases_and_over_tables():
     fair_results, unfair_results = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
-    configurations = {dataset: ("one", "", fair_results if dataset in "ab" else unfair_results) for dataset in "abcd"}
-    runs_with_k = {k: [runs(configurations[dataset], dataset=dataset, k=k) for dataset in "abcd"] for k in (3, 5)}
-    one_k, two_ks = board_of(*runs_with_k[5]), board_of(*runs_with_k[3], *runs_with_k[5])
-    columns = ["reliability", "reliability_low", "reliability_high"]
-    pd.testing.assert_frame_equal(leaderboard.overall(one_k)[columns], leaderboard.overall(two_ks)[columns])
-    (low, high) = leaderboard.overall(one_k)[columns[1:]].iloc[0]
-    assert low == 0 and high == 1  # A resample may consist only of tables that miss the limit, or only of tables that keep it.
+    tables = [
+        runs(("one", "", unfair_results if (dataset, k) == ("a", 3) else fair_results), dataset=dataset, k=k)
+        for dataset in "abcd"
+        for k in (3, 5)
+    ]
+    (summary,) = leaderboard.overall(board_of(*tables)).query("limit == 0.01").to_dict("records")
+    assert (summary["cases"], summary["kept"], summary["tables"], summary["tables_kept"]) == (8, 7, 4, 3)
+    for name, kept, n in (("reliability", 7, 8), ("tables", 3, 4)):
+        # The bounds are where at least, or at most, so many successes have a probability of 2.5 %.
+        assert stats.binom.sf(kept - 1, n, summary[f"{name}_low"]) == pytest.approx(0.025, abs=1e-4)
+        assert stats.binom.cdf(kept, n, summary[f"{name}_high"]) == pytest.approx(0.025, abs=1e-4)
 
 
-def test_a_weighted_median_or_quantile_equals_that_of_values_repeated_by_their_weights():
-    rng = np.random.default_rng(1)
-    values, weights = rng.random(9), rng.integers(0, 4, (50, 9)).astype(float)
-    weights[0] = 0
-    medians, quantiles = leaderboard._weighted_median(values, weights), leaderboard._weighted_quantile(values, weights, 0.9)
-    assert np.isnan(medians[0])
-    for row_weights, median, quantile in zip(weights[1:], medians[1:], quantiles[1:], strict=True):
-        repeated = np.sort(np.repeat(values, row_weights.astype(int)))
-        assert median == pytest.approx(np.median(repeated))
-        assert quantile == np.quantile(repeated, 0.9, method="inverted_cdf")
+def test_unsupported_cases_and_the_outcome_with_exchanged_halves_are_counted():
+    # On table a, the last seeds miss the limit; table b is not supported.
+    results = {"a": [(0, 1.0), (0, 1.0), (0.5, 1.0), (0.5, 1.0)], "b": ["unsupported"] * 4, "c": [(0, 1.0)] * 4}
+    board = board_of(*(runs(("one", "", values), dataset=name) for name, values in results.items()))
+    outcomes = board[board["limit"] == 0.01].set_index("dataset")[["outcome", "exchanged"]].to_numpy().tolist()
+    assert outcomes == [[MISSES, NOT_CHOSEN], [UNSUPPORTED, UNSUPPORTED], [KEEPS, KEEPS]]
+    (summary,) = leaderboard.overall(board).query("limit == 0.01").to_dict("records")
+    assert (summary["unsupported"], summary["kept"], summary["kept_exchanged"]) == (1, 1, 1)
+    assert (summary["reliability"], summary["reliability_supported"]) == (pytest.approx(1 / 3, abs=1e-6), 0.5)
 
 
 def test_the_script_in_the_docs_recomputes_the_summary_from_the_points(random_points, tmp_path):

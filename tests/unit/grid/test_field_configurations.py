@@ -13,7 +13,7 @@ FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "fiel
 BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
 
 
-@pytest.mark.parametrize(("path", "max_configurations"), [(FIELD, 4), (DEMO, 2)])
+@pytest.mark.parametrize(("path", "max_configurations"), [(FIELD, 6), (DEMO, 2)])
 def test_a_method_has_few_configurations_and_a_single_one_only_without_a_ladder(path, max_configurations):
     config = read_configuration(path)
     n_configurations = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["method_settings"].items()}
@@ -27,11 +27,11 @@ def test_the_demo_of_the_field_has_the_methods_of_the_field():
     assert read_configuration(DEMO)["methods"] == read_configuration(FIELD)["methods"]
 
 
-def test_every_run_has_a_single_start():
+def test_every_method_has_a_fixed_number_of_starts():
     grids = read_configuration(FIELD)["method_settings"]
-    starts = {name: grid["starts"] * grid["parameters"].get("n_init", [1])[0] for name, grid in grids.items()}
-    assert set(starts.values()) == {1}
-    assert all("n_init" in grids[name]["parameters"] for name in grids if methods.get(name).makes_its_own_starts())
+    starts = {name: grid["parameters"].get("n_init", [grid["starts"]]) for name, grid in grids.items()}
+    assert all(len(values) == 1 and 1 <= values[0] <= 16 for values in starts.values())
+    assert starts["fair-limit"] == [1]
 
 
 def test_every_ladder_has_at_most_eight_values_and_the_method_allows_them():
@@ -40,13 +40,13 @@ def test_every_ladder_has_at_most_eight_values_and_the_method_allows_them():
             assert 1 < len(values) <= 8 and not any(method.parameters[name].fault(name, value) for value in values)
 
 
-def test_the_field_has_ten_datasets_by_class_and_six_by_other_groups():
+def test_most_cases_of_the_field_are_attributes_of_people_and_no_table_has_more_than_a_sixth():
     config = read_configuration(FIELD)
-    by_class = {name for name, table in config["tables"].items() if table["sensitive"] == ["class"]}
-    assert by_class == set(read_configuration()["datasets"]) - {"nbfi"} and len(by_class) == 10
-    by_other_groups = {"adult.sex", "adult.race", "adult.sex+race", "bank.marital", "compas.race", "heart_failure.sex"}
-    assert set(config["datasets"]) - by_class == by_other_groups
-    assert config["k"] == [5, 10, 20] and config["seeds"] == {"count": 4, "batch": 4}
+    tables = [name.partition(".")[0] for name in config["datasets"]]
+    by_class = [name for name, table in config["tables"].items() if table["sensitive"] == ["class"]]
+    assert set(tables) == set(read_configuration()["datasets"]) - {"nbfi"} and 2 * len(by_class) <= len(tables)
+    assert max(tables.count(table) for table in tables) <= len(tables) / 6
+    assert config["seeds"] == {"count": 4, "batch": 4}
     assert {table["scaling"] for table in config["tables"].values()} == {"standard"}
 
 

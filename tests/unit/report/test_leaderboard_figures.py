@@ -94,26 +94,31 @@ def test_labels_of_the_front_do_not_overlap(runs):
 # ---- reliability against price ---------------------------------------------------------------------------------------
 
 
-def test_every_method_that_keeps_the_limit_has_a_named_point_with_its_intervals(board):
-    overall = leaderboard.overall(board)
-    figure = reliability_against_price.draw(overall)
-    (axes,) = figure.axes
-    rows = overall[(overall["limit"] == 0.05) & (overall["kept"] > 0)]
+def test_every_method_with_a_shared_case_has_a_named_point_with_its_intervals(board):
+    overall, pairs = leaderboard.overall(board), leaderboard.pairs(board)
+    (axes,) = reliability_against_price.draw(overall, pairs).axes
+    rows = overall[overall["limit"] == 0.05].set_index("method")
+    first = rows.index[0]
+    shared = {first: (1.0, rows.loc[first, "kept"])}
+    for pair in pairs[(pairs["limit"] == 0.05) & (pairs["cases"] > 0)].to_dict("records"):
+        if first in (pair["method"], pair["other"]):
+            other = pair["other"] if pair["method"] == first else pair["method"]
+            shared[other] = (1 / pair["ratio"] if pair["method"] == first else pair["ratio"], pair["cases"])
     points = sorted(tuple(line.get_xydata()[0]) for line in axes.lines if line.get_marker() == "o")
-    assert points == sorted(rows[["price", "reliability"]].itertuples(index=False, name=None)) and len(points) > 1
-    assert sorted(text.get_text() for text in axes.texts) == sorted(rows["method"])
-    bars = {tuple(map(tuple, line.get_xydata())) for line in axes.lines if line.get_marker() != "o"}
-    for row in rows.to_dict("records"):
-        assert ((row["price_low"], row["reliability"]), (row["price_high"], row["reliability"])) in bars
-        assert ((row["price"], row["reliability_low"]), (row["price"], row["reliability_high"])) in bars
+    assert len(points) > 1
+    assert np.allclose(points, sorted((ratio, rows.loc[name, "reliability"]) for name, (ratio, _) in shared.items()))
+    assert sorted(text.get_text() for text in axes.texts) == sorted(f"{name}, {cases}" for name, (_, cases) in shared.items())
+    bars = {tuple(map(tuple, line.get_xydata().round(9))) for line in axes.lines if line.get_marker() != "o"}
+    for name, (ratio, _) in shared.items():
+        assert tuple((round(ratio, 9), round(rows.loc[name, f"reliability_{end}"], 9)) for end in ("low", "high")) in bars
 
 
 def test_names_of_equal_points_do_not_overlap():
-    point = {"limit": 0.05, "kind": "method", "kept": 1, "reliability": 0.5, "price": 1.2}
-    intervals = {"reliability_low": 0.4, "reliability_high": 0.6, "price_low": 1.1, "price_high": 1.3}
-    figure = reliability_against_price.draw(
-        pd.DataFrame({"method": [f"method-{number}" for number in range(8)]}).assign(**point, **intervals)
-    )
+    names = [f"method-{number}" for number in range(8)]
+    point = {"limit": 0.05, "kind": "method", "kept": 1, "reliability": 0.5, "reliability_low": 0.4, "reliability_high": 0.6}
+    pair = {"limit": 0.05, "method": names[0], "cases": 1, "ratio": 1.0, "ratio_low": 0.9, "ratio_high": 1.1}
+    pairs = pd.DataFrame({"other": names[1:]}).assign(**pair)
+    figure = reliability_against_price.draw(pd.DataFrame({"method": names}).assign(**point), pairs)
     figure.canvas.draw()
     # Called on Text, because the extent of an annotation includes its line to the point.
     boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]
@@ -186,7 +191,7 @@ def test_figures_can_be_drawn_from_unusual_runs_read_back_from_files(runs, case,
     figure_cases = (
         (price_against_unfairness, (unusual, points), points.loc[points["status"] == "ok", "price"].isna().all()),
         (cost_at_limit, (unusual, board), not (board["outcome"] == leaderboard.KEEPS).any()),
-        (reliability_against_price, (overall,), not overall["kept"].any()),
+        (reliability_against_price, (overall, leaderboard.pairs(board)), not overall["kept"].any()),
     )
     for module, frames, empty in figure_cases:
         figure = module.draw(*frames)
