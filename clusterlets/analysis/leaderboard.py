@@ -361,8 +361,7 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame) -> dict:
 def mean_over_tables(values: np.ndarray, tables: np.ndarray) -> tuple[float, float, float, float]:
     """The mean over the tables of their mean values, the ends of its t interval, and the p of a t test against 0.
 
-    ``values`` (n,) and ``tables`` (n,) belong to cases. Below :data:`MIN_TABLES` tables, there are only means. No p is smaller
-    than that of a sign test with as many tables, because table means that are all equal have no spread.
+    ``values`` (n,) and ``tables`` (n,) belong to cases. Below :data:`MIN_TABLES` tables, there is only the mean.
     """
     means = pd.Series(values, dtype=float).groupby(tables, sort=False).mean().to_numpy()
     n = len(means)
@@ -372,7 +371,7 @@ def mean_over_tables(values: np.ndarray, tables: np.ndarray) -> tuple[float, flo
     error = float(np.sqrt(_total((means - mean) ** 2) / (n - 1) / n))
     reach = float(stats.t.ppf(1 - LEVEL / 2, n - 1)) * error
     p = 1.0 if mean == 0 else 2 * float(stats.t.sf(abs(mean) / error, n - 1)) if error else 0.0
-    return mean, mean - reach, mean + reach, max(p, 2.0 ** (1 - n))
+    return mean, mean - reach, mean + reach, p
 
 
 def _correct(family: list[dict]) -> None:

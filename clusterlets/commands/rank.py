@@ -28,8 +28,8 @@ from clusterlets.report.standings import FILES, Standings, all_methods, describe
 from clusterlets.storage import load_json, write_json
 from clusterlets.text import counted
 
-#: Five tables all agree by chance in 2 / 2**5 = 6 % of cases, which is above the usual 5 %.
-MIN_TABLES = 6
+# The columns of a method's row.
+_SHOWN = ["reliability", "cases", "tables", "price", "90th percentile", "worst", "runs within"]
 #: Folder of the results of all ranked methods, which share the prepared tables and the costs of plain k-means.
 RESULTS = "results/rank"
 
@@ -259,7 +259,7 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         table = pd.concat(all_methods(standings, limit).values()).set_index("method")
         if method in table.index:
             place = "none" if pd.isna(place) else f"{place} of {len(standings.under(limit, METHOD))}"
-            rows.append({"limit": f"{limit:g}", "place": place, **table.loc[method]})
+            rows.append({"limit": f"{limit:g}", "place": place, **table.loc[method, _SHOWN]})
     if not rows:
         yield f"\n{method} has no case, because none of its runs has as many clusters as a case's k."
         return
@@ -271,8 +271,8 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
     if (standings.overall.loc[standings.overall["method"] == method, "price"].round(2) < 1).any():
         yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))
-    if n_tables < MIN_TABLES:
-        yield f"\nFewer than {MIN_TABLES} tables are too few to tell methods apart: all of the tables could agree by chance."
+    if n_tables < leaderboard.MIN_TABLES:
+        yield f"\nFewer than {leaderboard.MIN_TABLES} tables are too few to tell methods apart."
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:

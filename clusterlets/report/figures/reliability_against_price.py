@@ -15,10 +15,10 @@ FIGURES = [
         name="reliability_against_price",
         title="Which method keeps a largest deviation of 0.05, and what it costs",
         caption="Up: the method keeps the limit in more cases (a case is a table with its groups, and a k). Right: its "
-        "clusters cost more than those of the most reliable method, in the cases in which both keep the limit; their number follows "
-        "the name. Upright bars: exact 95 % intervals over cases. Level bars: t intervals over tables, if there are six or "
-        "more. Grey: controls, second outputs of methods, and the matchers of Clusterlets, which choose their own number of "
-        "clusters. Methods without a shared case are named below the axis.",
+        "clusters cost more than those of the most reliable method, in the cases in which both keep the limit; their number "
+        "follows the name. Upright bars: exact 95 % intervals over cases. Level bars: t intervals over tables, if there are "
+        "six or more. Grey: controls, second outputs of methods, and the matchers of Clusterlets, which choose their own "
+        "number of clusters. Methods without a shared case are named below the axis.",
         reads=("leaderboard_overall.csv", "leaderboard_pairs.csv"),
         sections=("leaderboard.html#findings", "report.html#leaderboard"),
         position=1,
