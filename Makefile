@@ -83,7 +83,7 @@ test: $(READY)
 	@$(PYTEST) -m "not slow"
 
 test-slow: $(READY)
-	@CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) $(PYTEST) -m slow
+	@CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) $(PYTEST) --dist loadgroup -m slow
 
 test-all: test test-slow
 

@@ -7,7 +7,8 @@ import emulation
 import pytest
 import tiny_grid
 
-# Emulated processors. "max" has scalable vectors (SVE), "cortex-a72" has none.
+# Emulated processors. "max" has scalable vectors (SVE), "cortex-a72" has none. Half of an emulated run would be compilation, so
+# both use the same code, compiled for any aarch64; tests/portability compiles for this processor and for any.
 PROCESSORS = ["max", "cortex-a72"]
 
 
@@ -21,11 +22,13 @@ def runs(tmp_path_factory):
     except emulation.NotRun as reason:
         pytest.skip(f"not run: {reason}")
     jobs = tiny_grid.plan(tmp_path_factory.mktemp("plan"))
+    numba = {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("numba"))}
     with ThreadPoolExecutor(len(PROCESSORS)) as pool:
 
         def submit_grid(processor):
             folder = tmp_path_factory.mktemp(processor)
-            return folder, pool.submit(tiny_grid.run_steps, folder, jobs, python=python, variables={"QEMU_CPU": processor})
+            variables = {"QEMU_CPU": processor, **numba}
+            return folder, pool.submit(tiny_grid.run_steps, folder, jobs, python=python, variables=variables)
 
         yield {processor: submit_grid(processor) for processor in PROCESSORS}
 
