@@ -26,6 +26,7 @@ _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given mu
 # Of new instances that cannot keep the limits: units of a miss in a share of 1, and in how many ways the counts of the groups
 # may be split between one cluster and the others for an exact result.
 _MISS_RESOLUTION, _MAX_SPLITS = 2**16, 1_000
+_PROGRAM_OPTIONS = {"node_limit": 500}  # of nodes and not of seconds, so that every machine gives the same labels
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def assign_new(costs: np.ndarray, groups: np.ndarray, sizes: np.ndarray, rows: n
     -----
     O(n k) time per step of the dual, plus the transports. Labels are the cheapest ones with the counts that were found, and
     these counts are near the cheapest fractional ones. The least miss is exact for few instances (:data:`_MAX_SPLITS`).
-    Otherwise it is found by bisection, with the search for whole counts at each step.
+    Otherwise it is found by bisection, with the search for whole counts at each step and, where it fails, an integer program.
     """
     new = _NewInstances(np.bincount(groups, minlength=rows.shape[1]), sizes, rows, slack)
     dual = _solve_dual(costs, groups, new.totals, rows, slack, None)
@@ -229,6 +230,8 @@ class _NewInstances:
             trial = min(fails + step, (fails + self.miss(best)) // 2)
             trial_counts = self._counts_within(trial)
             if trial_counts is None:
+                trial_counts = self._program_within(trial)
+            if trial_counts is None:
                 fails, step = trial, 4 * step
             else:
                 best = trial_counts
@@ -251,6 +254,29 @@ class _NewInstances:
             _TOLERANCE,
         )
         return self.counts_near(dual.counts, miss)
+
+    def _program_within(self, miss: int) -> np.ndarray | None:
+        """Whole counts that miss no limit by more than this, from an integer program, or None if it finds none.
+
+        The search above fails now and then although there are some. The solver's arithmetic is not exact, so its counts are
+        checked.
+        """
+        from scipy.optimize import Bounds, LinearConstraint, milp  # imported late: most labels do not need it
+        from scipy.sparse import csr_array, eye_array, kron
+
+        rows, slack = self.relaxed(miss)
+        n_groups, k = len(self.totals), len(self.sizes)
+        units = violation_units(rows)[:, None]
+        constraints = [
+            LinearConstraint(kron(eye_array(n_groups), np.ones((1, k))), self.totals, self.totals),
+            LinearConstraint(kron(csr_array(rows / units), eye_array(k)), -np.inf, (slack / units).ravel()),
+        ]
+        zeros = np.zeros(n_groups * k)
+        solution = milp(zeros, constraints=constraints, integrality=zeros + 1, bounds=Bounds(0), options=_PROGRAM_OPTIONS)
+        if solution.x is None:
+            return None
+        counts = np.ascontiguousarray(np.rint(solution.x).astype(np.int64).reshape(n_groups, k))
+        return counts if (counts.sum(axis=1) == self.totals).all() and self.miss(counts) <= miss else None
 
     def _split(self) -> np.ndarray:
         """Counts (K, k) with the least largest miss, by dynamic programming over the clusters: O(k N^2) for N splits."""
