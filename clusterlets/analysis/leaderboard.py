@@ -205,9 +205,7 @@ def infeasible_cases(runs: pd.DataFrame, limit: float) -> pd.Index:
 def _board_with_exchanged(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
     exchanged = _board_for_limit(limit, runs.assign(chooses=~runs["chooses"].astype(bool)), infeasible)
     outcomes = exchanged[[*_METHOD_IN_CASE, "outcome"]].rename(columns={"outcome": "exchanged"})
-    return (
-        _board_for_limit(limit, runs, infeasible).drop(columns="exchanged", errors="ignore").merge(outcomes, on=_METHOD_IN_CASE)
-    )
+    return _board_for_limit(limit, runs, infeasible).merge(outcomes, on=_METHOD_IN_CASE)
 
 
 def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
@@ -362,13 +360,14 @@ def mean_over_tables(values: np.ndarray, tables: np.ndarray) -> tuple[float, flo
     """The mean over the tables of their mean values, the ends of its t interval, and the p of a t test against 0.
 
     ``values`` (n,) and ``tables`` (n,) belong to cases. Below :data:`MIN_TABLES` tables, there is only the mean.
+    If the means of all tables are equal, p is 0, or 1 if they are 0.
     """
     means = pd.Series(values, dtype=float).groupby(tables, sort=False).mean().to_numpy()
     n = len(means)
-    mean = float(_total(means)) / n if n else np.nan
+    mean = _total(means) / n if n else np.nan
     if n < MIN_TABLES:
         return mean, np.nan, np.nan, np.nan
-    error = float(np.sqrt(_total((means - mean) ** 2) / (n - 1) / n))
+    error = float(np.sqrt(_total(np.square(means - mean)) / (n - 1) / n))
     reach = float(stats.t.ppf(1 - LEVEL / 2, n - 1)) * error
     p = 1.0 if mean == 0 else 2 * float(stats.t.sf(abs(mean) / error, n - 1)) if error else 0.0
     return mean, mean - reach, mean + reach, p
@@ -396,9 +395,9 @@ def _exact_bounds(name: str, n_kept: int, n: int) -> dict[str, float]:
     return {f"{name}_low": float(interval.low), f"{name}_high": float(interval.high)}
 
 
-def _total(values: np.ndarray) -> np.ndarray:
+def _total(values: np.ndarray) -> float:
     """The sum, added in index order so that every processor gives the same bytes."""
-    return np.cumsum(values)[-1] if len(values) else np.float64(0)
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 def _divide(count: float, n: float) -> float:

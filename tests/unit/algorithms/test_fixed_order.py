@@ -28,6 +28,7 @@ ALLOWED = {
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
     ("clusterlets.algorithms.limit_counts", "counts_by_program", "import scipy"): "its counts are searched again",
+    ("clusterlets.algorithms.limit_assignment", "_program_within", "import scipy"): "its counts are checked",
     ("clusterlets.algorithms.limit_counts", "counts_by_program", "@"): "of a sparse matrix of whole numbers",
     (
         "clusterlets.algorithms.limit_repair",
@@ -55,6 +56,9 @@ ALLOWED = {
     ("clusterlets.analysis.statistics", "", "import scikit_posthocs"): _STATISTICAL_TEST,
     ("clusterlets.analysis.paired", "", "import scipy"): _STATISTICAL_TEST,
     ("clusterlets.analysis.paired", "", "import statsmodels"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.leaderboard", "", "import scipy"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.leaderboard", "", "import statsmodels"): _STATISTICAL_TEST,
+    ("clusterlets.analysis.leaderboard", "overall", "np.quantile"): "one of the values",
 }
 
 
