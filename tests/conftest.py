@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 SLOW_FOLDERS = ("arm", "browser", "packaging", "portability", "slurm", "workflow")
 #: Runs the workflow on one small grid, so it is fast although its folder is slow.
 FAST_WORKFLOW_TEST = TESTS / "workflow" / "test_workflow.py"
-#: Folders and files whose tests share a run of the workflow of a minute. One of xdist's workers runs them all (--dist loadgroup).
+#: Folders and files whose tests share a run of the workflow of a minute. One worker of xdist runs them all (--dist loadgroup).
 SHARING_A_RUN = ("portability", "test_own_methods.py", "test_environments.py", "test_field.py", "test_variants.py")
 
 

@@ -35,27 +35,28 @@ def main(arguments: list[str]) -> int:
     from clusterlets.estimators.memberships import encode_labels, memberships_of_labels
     from clusterlets.estimators.profiles import Profiles
 
+    groups = pd.Categorical.from_codes(data.table.groups, data.table.group_names)
+    report = fairness_report(data.X, labels, groups)
     codes, clusters = encode_labels(labels)
     memberships = memberships_of_labels(codes)
-    groups = pd.Categorical.from_codes(data.table.groups, data.table.group_names)
-    report = fairness_report(data.X, codes, groups)
-    report.composition = replace(report.composition, clusters=clusters)
     shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
+    columns = summary.columns(data.X, labels, data.sensitive)
     text = summary.Summary(
         table=f"{options.table.name}: {len(data.X):,} rows; {', '.join(first_of(shares, MAX_GROUPS))}",
         features=data.features,
         notes=data.notes,
-        warnings=data.warnings + summary.warnings(report),
+        warnings=data.warnings + summary.warnings(report, columns),
         method=f"labels of {options.labels}: {counted(len(clusters), 'cluster')}",
         report=report,
         profiles=Profiles.of(data.table.X, memberships, data.table.feature_names),
         scores=[
             *_describe_limits(options, labels, data.sensitive),
-            summary.worst_cluster(report),
-            *summary.scores(report),
+            *summary.scores(report, options.combinations or data.sensitive.shape[1] == 1),
         ],
+        columns=columns,
+        combinations=options.combinations,
     )
-    print(text, *_listings(codes, clusters, data), sep="\n")
+    print(text)
     if options.report:
         from clusterlets.commands.cluster import write_page
 
@@ -127,23 +128,9 @@ def _describe_limits(options: argparse.Namespace, labels: np.ndarray, sensitive:
     return [f"limits      {verdict}   ({', '.join(f'{name} {value}' for name, value in bounds.items())})", *lines]
 
 
-def _listings(codes: np.ndarray, clusters: np.ndarray, data: OwnTable) -> list[str]:
-    """With several sensitive columns, the table of shares for each of them by itself."""
-    from clusterlets.estimators import fairness_report
-
-    if data.sensitive.shape[1] == 1:
-        return []
-    lines = []
-    for name, column in data.sensitive.items():
-        report = fairness_report(data.X, codes, column, cohesion=False, silhouette=False, reference_cost=1.0)
-        report.composition = replace(report.composition, clusters=clusters)
-        lines += ["", f"{name} by itself", summary.listing(report)]
-    return lines
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = cli.parser("audit", "Show how fair the clusters are that a column of your table names.", _EPILOG)
-    own_table.add_options(parser)
+    own_table.add_options(parser, shows_groups=True)
     add_limits(parser)
     cli.add_output_files(parser, report="page (.html) with the clusters, scores and picture")
     return parser

@@ -101,7 +101,8 @@ def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summar
         from clusterlets.report.drawing import saving
 
         with cli.writing(options.plot):
-            saving.write(draw(data.X, clustering.labels_, summary.report.composition), options.plot)
+            composition = next(iter(summary.listings.values())).composition
+            saving.write(draw(data.X, clustering.labels_, composition), options.plot)
         print(f"picture: {options.plot}", file=stream)
     if options.report:
         write_page(options, command, summary, data, clustering)
@@ -115,7 +116,7 @@ def write_page(options: argparse.Namespace, command: str, summary: Summary, data
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
-    composition = summary.report.composition
+    composition = next(iter(summary.listings.values())).composition
     id_meaning, ids = ("counted from 0", data.rows) if data.ids is None else (options.id, data.ids)
     typical = typical_rows(data.X, clustering.memberships_)
     profiles = [
@@ -133,9 +134,7 @@ def write_page(options: argparse.Namespace, command: str, summary: Summary, data
         notes=summary.notes,
         warnings=summary.warnings,
         method=summary.method,
-        composition=pd.DataFrame(composition.counts, composition.clusters, composition.names),
-        group_counts=composition.group_counts,
-        deviations=summary.report.deviations,
+        reports=summary.listings,
         profiles=profiles,
         scores=summary.scores,
         command=command,
@@ -183,7 +182,7 @@ def _parser(method: type[Method]) -> argparse.ArgumentParser:
         usage=_USAGE,
         allow_abbrev=False,
     )
-    own_table.add_options(parser)
+    own_table.add_options(parser, shows_groups=True)
     clusters = parser.add_argument_group("clusters")
     clusters.add_argument(
         *("-k", "--clusters"),
@@ -326,21 +325,23 @@ def summarize(options: argparse.Namespace, data: OwnTable, clustering, reference
     table = data.table
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # keeps the table's order of groups
     report = fairness_report(data.X, clustering.memberships_, groups, random_state=options.seed, reference_cost=reference_cost)
+    columns = summary.columns(data.X, clustering.memberships_, data.sensitive)
     return Summary(
         table=f"{options.table.name}: {len(data.X):,} rows, {counted(data.X.shape[1], 'feature')}; "
         + _shares_of_columns(data.sensitive),
         features=data.features,
         notes=data.notes + _notes_on_unmet_requests(options, table.group_names, clustering),
-        warnings=data.warnings + summary.warnings(report),
+        warnings=data.warnings + summary.warnings(report, columns),
         method=f"{_describe_method(options, clustering)}, seed {options.seed}: {counted(clustering.n_clusters_, 'cluster')}",
         report=report,
         profiles=Profiles.of(table.X, clustering.memberships_, table.feature_names),
         scores=[
             *_describe_bounds(options, report.composition.counts, table.group_counts),
             *_deviations_of_columns(options, clustering.memberships_, data.sensitive),
-            summary.worst_cluster(report),
-            *summary.scores(report),
+            *summary.scores(report, options.combinations or data.sensitive.shape[1] == 1),
         ],
+        columns=columns,
+        combinations=options.combinations,
     )
 
 
@@ -396,7 +397,9 @@ def _deviations_of_columns(options: argparse.Namespace, memberships, sensitive: 
         limit = limits.get(name)
         verdict = "" if limit is None else f", asked for {limit}: {'kept' if deviation <= limit + 1e-12 else 'not kept'}"
         lines.append(f"column      {name}: max deviation {deviation:.3f}{verdict}   ({column.nunique()} values)")
-    return [*lines, "            the lines below and the table above are about combinations of these columns"]
+    if options.combinations:
+        lines.append("            the lines below are about combinations of these columns")
+    return lines
 
 
 def _describe_method(options: argparse.Namespace, clustering) -> str:

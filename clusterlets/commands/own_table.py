@@ -35,8 +35,8 @@ class OwnTable:
     warnings: list[str]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the table, and the options that say how to read it."""
+def add_options(parser: argparse.ArgumentParser, *, shows_groups: bool = False) -> None:
+    """Add the table, the options that say how to read it and, if ``shows_groups``, which groups to show."""
     table = parser.add_argument_group("table")
     table.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet file with a header")
     table.add_argument(
@@ -47,6 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="column with the groups; may be repeated (fair-limit limits each column, other methods combinations)",
     )
+    if shows_groups:
+        table.add_argument("--combinations", action="store_true", help="show combinations of groups too")
     table.add_argument(
         "--features",
         type=cli.utf8_name,

@@ -1,7 +1,7 @@
 """The text that ``clusterlets cluster`` prints about a clustering: the clusters, the scores, and warnings."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +33,16 @@ class Summary:
     report: "FairnessReport"
     profiles: "Profiles"
     scores: Sequence[str]  # lines about bounds and scores
+    columns: Mapping[str, "FairnessReport"] = field(default_factory=dict)  # of each of several sensitive columns
+    combinations: bool = True  # whether the combinations of these columns are shown
+
+    @property
+    def listings(self) -> dict[str, "FairnessReport"]:
+        """The reports to list, by title: on the groups or, with several columns, on each and, if asked for, on combinations."""
+        if not self.columns:
+            return {"": self.report}
+        reports = {f"{name} by itself": report for name, report in self.columns.items()}
+        return {**reports, **({"combinations": self.report} if self.combinations else {})}
 
     def __str__(self) -> str:
         clusters = self.report.composition.clusters
@@ -45,8 +55,10 @@ class Summary:
                 *(f"warning: {warning}" for warning in self.warnings),
                 self.method,
                 "",
-                listing(self.report),
-                "",
+                *(
+                    f"{title if self.columns else ''}\n{listing(report)}\n".lstrip("\n")
+                    for title, report in self.listings.items()
+                ),
                 "what stands out in each cluster: mean +- standard deviation, and those of the table",
                 *first_of(profile_lines, _MAX_CLUSTERS),
                 "",
@@ -91,12 +103,12 @@ def worst_cluster(report: "FairnessReport") -> str:
     )
 
 
-def warnings(report: "FairnessReport") -> list[str]:
-    """Warnings about clusters that lack a group, and about a price of fairness above :data:`HIGH_PRICE`, each with advice."""
-    messages = []
-    lacking, price = report.composition.lacking_groups(), report["price_of_fairness"]
-    if lacking:
-        messages.append(f"{lacking}. Ask for fewer clusters or another method")
+def warnings(report: "FairnessReport", columns: Mapping[str, "FairnessReport"]) -> list[str]:
+    """Warnings about clusters that lack a group of a column, and about a price of fairness above :data:`HIGH_PRICE`."""
+    messages, price = [], report["price_of_fairness"]
+    for name, report_of_groups in columns.items() if columns else [("", report)]:
+        if lacking := report_of_groups.composition.lacking_groups():
+            messages.append(f"{name and f'{name}: '}{lacking}. Ask for fewer clusters or another method")
     if price > HIGH_PRICE:
         messages.append(
             f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "
@@ -105,16 +117,35 @@ def warnings(report: "FairnessReport") -> list[str]:
     return messages
 
 
-def scores(report: "FairnessReport") -> list[str]:
-    """Lines with the scores of :func:`clusterlets.estimators.fairness_report`, each explained in brackets."""
+def columns(X, clustering, sensitive: pd.DataFrame) -> dict[str, "FairnessReport"]:
+    """The report on each of several sensitive columns, without what takes long. Empty for a single column."""
+    from clusterlets.estimators import fairness_report
+
+    if sensitive.shape[1] == 1:
+        return {}
+    return {
+        name: fairness_report(X, clustering, column, cohesion=False, silhouette=False, reference_cost=1.0)
+        for name, column in sensitive.items()
+    }
+
+
+def scores(report: "FairnessReport", of_groups: bool = True) -> list[str]:
+    """Lines with the scores of :func:`clusterlets.estimators.fairness_report`, each explained in brackets.
+
+    Those of the groups are left out unless ``of_groups``.
+    """
     deviation = ", ".join(f"{name} {report[f'deviation_{name}']:.3f}" for name in ("mean", "std", "max"))
     error = f" +- {report['cohesion_error']:.4f}, from samples" if report["cohesion_error"] else ""
-    return [
+    group_scores = [
+        worst_cluster(report),
         f"deviation   {deviation}   (0: every cluster has the table's shares)",
-        f"cohesion    {report['cohesion']:.3f}{error}   (1 - mean distance in a cluster / largest distance)",
-        f"overlap     {report['overlap']:.1%}   (rows in two or more clusters)",
         f"bounds      delta {report['delta_min']:.3f}, {counted(report['additive_violation'], 'row')} off   "
         "(least delta with all shares from r (1 - delta) to r / (1 - delta), for a share r of the table; rows off at delta 0)",
+    ]
+    return [
+        *(group_scores if of_groups else []),
+        f"cohesion    {report['cohesion']:.3f}{error}   (1 - mean distance in a cluster / largest distance)",
+        f"overlap     {report['overlap']:.1%}   (rows in two or more clusters)",
         f"costs       social {report['social_cost']:.4g}, k-median {report['kmedian_cost']:.4g}, "
         f"k-center {report['kcenter_cost']:.4g}   (by the distance to the cluster's mean)",
         _price(report),

@@ -34,7 +34,7 @@ def _whole_labels(labels: np.ndarray) -> np.ndarray:
     """The labels (n,) as integers. They may be of any type, as those of a file or of pandas are, if they are whole numbers."""
     is_number = labels.dtype.kind in "iuf" or all(isinstance(label, Real) and not isinstance(label, bool) for label in labels)
     if not is_number or not np.all(labels % 1 == 0) or labels.min(initial=0) < 0:
-        raise InvalidInput("Labels must be whole numbers of at least 0: every instance must be in a cluster.")
+        raise InvalidInput("Labels must be whole numbers of at least 0, or text: every instance must be in a cluster.")
     return labels.astype(np.int64)
 
 
@@ -48,7 +48,8 @@ def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")
         if clustering.ndim == 1:
-            cluster_labels, labels = np.unique(_whole_labels(clustering), return_inverse=True)
+            has_text = any(isinstance(label, str) for label in clustering)
+            labels, cluster_labels = encode_labels(clustering if has_text else _whole_labels(clustering))
             clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
         raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")

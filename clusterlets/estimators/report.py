@@ -153,7 +153,7 @@ def fairness_report(
     ----------
     X : array-like or DataFrame (n, d)
         The features that were clustered.
-    clustering : int array-like (n,), or bool array or sparse matrix (n, C)
+    clustering : array-like (n,) of int or str, or bool array or sparse matrix (n, C)
         Labels, or memberships (true and false, or 1 and 0) if an instance may be in several clusters. Every instance must be
         in a cluster. Empty clusters are ignored.
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)

@@ -1,11 +1,9 @@
 """The HTML page of one clustering of a user's table: its settings, each cluster, the scores, and a picture."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import pandas as pd
+from typing import Any
 
 from clusterlets.report.templating import PageTable, embed_png, render_template
 
@@ -29,9 +27,7 @@ def render(
     notes: Sequence[str],
     warnings: Sequence[str],
     method: str,
-    composition: pd.DataFrame,
-    group_counts: np.ndarray,
-    deviations: np.ndarray,
+    reports: Mapping[str, Any],
     profiles: Sequence[Profile],
     scores: Sequence[str],
     command: str,
@@ -46,12 +42,8 @@ def render(
         What was clustered, by which columns, and how.
     notes, warnings : sequences of str
         Sentences on the data and on the fit.
-    composition : DataFrame (C, K)
-        Number of instances of each group in each cluster.
-    group_counts : array (K,)
-        Number of instances of each group in the table.
-    deviations : array (C,)
-        Deviation of each cluster.
+    reports : mapping of str to clusterlets.estimators.FairnessReport
+        By title: the report on the groups, or on those of each sensitive column.
     profiles : sequence of Profile
         The clusters to describe.
     scores : sequence of str
@@ -70,7 +62,7 @@ def render(
         notes=notes,
         warnings=warnings,
         method=method,
-        clusters=_cluster_table(composition, group_counts, deviations),
+        clusters={title: _cluster_table(report) for title, report in reports.items()},
         profiles=[(profile, embed_png(profile.picture)) for profile in profiles],
         scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
         command=command,
@@ -79,13 +71,14 @@ def render(
     )
 
 
-def _cluster_table(composition: pd.DataFrame, group_counts: np.ndarray, deviations: np.ndarray) -> PageTable:
+def _cluster_table(report: Any) -> PageTable:
     """A row for the whole table, and one for each cluster: size, deviation, and the count and share of each group."""
-    columns = [("cluster", False), ("size", True), ("deviation", True), *((str(name), True) for name in composition.columns)]
-    names = ["whole table", *map(str, composition.index)]
-    deviation_texts = ["–", *(f"{value:.3f}" for value in deviations)]
+    composition = report.composition
+    columns = [("cluster", False), ("size", True), ("deviation", True), *((name, True) for name in composition.names)]
+    names = ["whole table", *map(str, composition.clusters)]
+    deviations = ["–", *(f"{value:.3f}" for value in report.deviations)]
     rows = []
-    for name, counts, deviation in zip(names, [group_counts, *composition.to_numpy()], deviation_texts, strict=True):
+    for name, counts, deviation in zip(names, [composition.group_counts, *composition.counts], deviations, strict=True):
         counts_with_shares = [f"{count:,} ({count / counts.sum():.1%})" for count in counts]
         rows.append([name, f"{counts.sum():,}", deviation, *counts_with_shares])
     return PageTable(columns, rows)
