@@ -8,12 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.datasets import user_table
 from clusterlets.grid.cells import parse_value
-from clusterlets.text import counted, first_of
+from clusterlets.text import counted
 
 _EPILOG = """
 examples:
@@ -39,10 +38,9 @@ def main(arguments: list[str]) -> int:
     report = fairness_report(data.X, labels, groups)
     codes, clusters = encode_labels(labels)
     memberships = memberships_of_labels(codes)
-    shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
     columns = summary.columns(data.X, labels, data.sensitive)
     text = summary.Summary(
-        table=f"{options.table.name}: {len(data.X):,} rows; {', '.join(first_of(shares, MAX_GROUPS))}",
+        table=f"{options.table.name}: {len(data.X):,} rows; {summary.shares_of_columns(data.sensitive)}",
         features=data.features,
         notes=data.notes,
         warnings=data.warnings + summary.warnings(report, columns),

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from clusterlets import methods
-from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.commands.summary import Summary
@@ -28,7 +27,7 @@ from clusterlets.methods.users_file import is_from_file
 from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
-from clusterlets.text import counted, first_of
+from clusterlets.text import counted
 
 _MAX_NOTED_GROUPS = 5  # how many groups with too few distinct rows are named
 _DEFAULT_METHOD = "fair-limit"
@@ -328,7 +327,7 @@ def summarize(options: argparse.Namespace, data: OwnTable, clustering, reference
     columns = summary.columns(data.X, clustering.memberships_, data.sensitive)
     return Summary(
         table=f"{options.table.name}: {len(data.X):,} rows, {counted(data.X.shape[1], 'feature')}; "
-        + _shares_of_columns(data.sensitive),
+        + summary.shares_of_columns(data.sensitive),
         features=data.features,
         notes=data.notes + _notes_on_unmet_requests(options, table.group_names, clustering),
         warnings=data.warnings + summary.warnings(report, columns),
@@ -368,15 +367,6 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
             verdict = f"not kept, {n_off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
     return lines
-
-
-def _shares_of_columns(sensitive: pd.DataFrame) -> str:
-    """The share of each value in the table, one sensitive column after the other."""
-    parts = []
-    for name, column in sensitive.items():
-        shares = column.value_counts(normalize=True, sort=False)
-        parts.append(f"{name}: {', '.join(first_of([f'{value} {share:.1%}' for value, share in shares.items()], MAX_GROUPS))}")
-    return "; ".join(parts)
 
 
 def _deviations_of_columns(options: argparse.Namespace, memberships, sensitive: pd.DataFrame) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.text import counted, first_of
@@ -115,6 +116,15 @@ def warnings(report: "FairnessReport", columns: Mapping[str, "FairnessReport"]) 
             "`clusterlets tune` shows what other limits cost"
         )
     return messages
+
+
+def shares_of_columns(sensitive: pd.DataFrame) -> str:
+    """The share of each value in the table, one sensitive column after the other."""
+    parts = []
+    for name, column in sensitive.items():
+        shares = column.value_counts(normalize=True, sort=False)
+        parts.append(f"{name}: {', '.join(first_of([f'{value} {share:.1%}' for value, share in shares.items()], MAX_GROUPS))}")
+    return "; ".join(parts)
 
 
 def columns(X, clustering, sensitive: pd.DataFrame) -> dict[str, "FairnessReport"]:

@@ -48,8 +48,10 @@ def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")
         if clustering.ndim == 1:
-            has_text = any(isinstance(label, str) for label in clustering)
-            labels, cluster_labels = encode_labels(clustering if has_text else _whole_labels(clustering))
+            if clustering.dtype.kind in "OUS" and any(isinstance(label, str) for label in clustering):
+                labels, cluster_labels = encode_labels(clustering)
+            else:
+                cluster_labels, labels = np.unique(_whole_labels(clustering), return_inverse=True)
             clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
         raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")

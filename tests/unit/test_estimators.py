@@ -695,6 +695,15 @@ def test_labels_may_be_any_whole_numbers_from_0_on(large):
     assert fairness_report(X, [large, 3, large, 3], groups) == fairness_report(X, [1, 0, 1, 0], groups)
 
 
+def test_labels_may_be_text():
+    X, groups = [[0.0], [1.0], [2.0], [4.0]], list("abab")
+    report = fairness_report(X, ["rich", "poor", "rich", "poor"], groups)
+    assert report == fairness_report(X, [1, 0, 1, 0], groups) and report.clusters.index.tolist() == ["poor", "rich"]
+    assert cluster_composition(["rich", "poor", "rich", "poor"], groups).loc["rich"].tolist() == [2, 0]
+    with pytest.raises(InvalidInput, match="row 1 .* has none"):
+        fairness_report(X, ["rich", None, "rich", "poor"], groups)
+
+
 @pytest.mark.parametrize("estimator", [ClusterletClustering, MethodClustering, FairLimit, FRAC])
 def test_the_examples_in_the_docstrings_run(estimator):
     examples = doctest.DocTestParser().get_doctest(estimator.__doc__, {}, estimator.__name__, None, None)

@@ -46,7 +46,11 @@ def test_audit_prints_sizes_shares_broken_limits_and_the_price(people, run):
     assert "age" in output.partition("what stands out")[2]
     table_of_sex = output.partition("sex by itself")[2].partition("born by itself")[0]
     assert f"{shares['premium']:.1%}" in table_of_sex and "early" in output.partition("born by itself")[2]
-    assert "none at all" in Path("page.html").read_text(encoding="utf-8")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "none at all" in page and "sex by itself" in page and "born by itself" in page
+    # Nothing is said about combinations of the columns unless they are asked for.
+    assert "f + early" not in output + page and "worst" not in output
+    assert "f + early" in run("audit", *OPTIONS, "--sensitive", "born", "--combinations")[1].partition("combinations\n")[2]
 
 
 @pytest.mark.parametrize("objective", ["moves", "cost"])
