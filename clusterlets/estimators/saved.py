@@ -72,7 +72,7 @@ class Miss:
         sentence = f"{proof}; the largest miss is in cluster {self.cluster}: the share of {self.group} is "
         sentence += f"{self.amount:.2g} {side} its limit"
         if self.n_missing:
-            sentence += f"; {counted(self.n_missing, 'more row')} of {self.missing_group} would mend this limit with these labels"
+            sentence += f"; {counted(self.n_missing, 'more row')} of {self.missing_group} would mend it with these labels"
         return sentence
 
 
