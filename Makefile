@@ -189,6 +189,8 @@ reference: verify
 	@cp $(RESULTS)/tables/*.csv reference/paper/tables/
 	@cp $(RESULTS)/statistics/*.csv reference/paper/statistics/
 	@cp $(filter-out $(NOT_IN_REFERENCE),$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json reference/paper/
+	@$(RUN) python -c 'import lzma, sys; sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), preset=9))' \
+	    < $(RESULTS)/runs.csv > reference/paper/runs.csv.xz
 	@cp $(RESULTS)/figures/verdict.png docs/figures/
 	@du -sh reference/paper
 

@@ -1,5 +1,8 @@
 """The script docs/recompute.py, which shares no code with the package, prints the numbers that the pages show."""
 
+import hashlib
+import json
+import lzma
 import re
 import subprocess
 import sys
@@ -29,6 +32,13 @@ def section(page, title):
 def lines():
     process = subprocess.run([sys.executable, "-I", SCRIPT], capture_output=True, text=True, check=True)
     return process.stdout.splitlines()
+
+
+def test_the_committed_runs_are_those_of_the_manifest():
+    reference = CHECKOUT / "reference/paper"
+    content = lzma.decompress((reference / "runs.csv.xz").read_bytes())
+    manifest = json.loads((reference / "manifest.json").read_text(encoding="utf-8"))
+    assert hashlib.sha256(content).hexdigest() == manifest["files"]["numbers"]["runs.csv"]
 
 
 def test_the_script_is_short_and_imports_nothing_of_the_package():
