@@ -30,7 +30,7 @@ from clusterlets.grid.fitting import Budget, fits
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FEATURES, K = 8, 10
 MAX_REPEATED_ROWS = 10_000  # up to this number of rows, a fit is measured three times
-MIN_DRAWN_SECONDS = 1e-3  # seconds; shorter times are drawn at this height
+MIN_DRAWN_SECONDS = 1e-3  # shorter times are drawn hollow at this height
 ADULT_K = 20
 HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd", "FRAC")
 
@@ -69,12 +69,14 @@ def plot(measurements: pd.DataFrame, budget: Budget, path: Path) -> None:
     """Draw seconds and memory against rows, with a line for each method, which ends at the method's name."""
     from matplotlib.ticker import LogLocator
 
-    from clusterlets.report.drawing.style import COLORS, method_styles, plt
+    from clusterlets.report.drawing.style import plt
 
-    styles = method_styles([*COLORS, *sorted(set(measurements["method"]) - set(COLORS))])
+    names = sorted(measurements["method"].unique())  # at most 20, so that each has a colour of its own
+    styles = {name: (plt.get_cmap("tab20")(number), "os^Dv"[number % 5]) for number, name in enumerate(names)}
+    is_short = measurements["seconds"] < MIN_DRAWN_SECONDS
     figure, both_axes = plt.subplots(1, 2, figsize=(10, 6), layout="constrained")
     panels = (
-        ("seconds", "CPU seconds of a fit", "timeout", budget.seconds),
+        ("seconds", f"CPU seconds of a fit (hollow: less than {MIN_DRAWN_SECONDS:g})", "timeout", budget.seconds),
         ("memory_mb", "peak memory (MB)", "out_of_memory", budget.memory_mb),
     )
     measurements = measurements.assign(seconds=measurements["seconds"].clip(lower=MIN_DRAWN_SECONDS))
@@ -87,6 +89,11 @@ def plot(measurements: pd.DataFrame, budget: Budget, path: Path) -> None:
             color, marker = styles[str(name)]
             finished_rows, stopped_rows = rows[rows["status"] == "ok"], rows[rows["status"] == limit_status]
             axes.plot(finished_rows["rows"], finished_rows[column], color=color, marker=marker, markersize=4, lw=1)
+            if column == "seconds":
+                short = finished_rows[is_short[finished_rows.index]]
+                axes.plot(
+                    short["rows"], short[column], color=color, marker=marker, ls="", markersize=4, markerfacecolor="white"
+                )
             x, y = [*finished_rows["rows"], *stopped_rows["rows"]], [*finished_rows[column], *(len(stopped_rows) * [limit])]
             if len(stopped_rows):
                 axes.plot(x[-2:], y[-2:], color=color, lw=1, ls=":", marker="^", markevery=[-1], markerfacecolor="white")
