@@ -1,7 +1,7 @@
 """Print every number of README.md, docs/reproduction.md and docs/field.md that follows from the files in reference/.
 
-Each line has the words around the numbers, as a page has them. Lines with tabs are about the leaderboard: a limit, a method (or
-two), and all numbers of that row in the forms in which pages show them. It needs pandas, and nothing of the package.
+Each line has the words around the numbers. Lines with tabs are about the leaderboard: a limit, a method (or two), and the
+numbers of that row in the forms in which pages show them. It needs pandas, and nothing of the package.
 """
 
 from pathlib import Path
@@ -39,8 +39,7 @@ def joint(verdicts):
     return "holds in part" if len(distinct) > 1 else distinct.pop() if distinct else "inconclusive"
 
 
-everything = read("paper/comparison").query("counted")
-compared = everything[everything["verdict"] != "not comparable"]
+compared = (everything := read("paper/comparison").query("counted")).query("verdict != 'not comparable'")
 copies = read("paper/comparison_controls").set_index("source")
 shares = 100 * copies[VERDICTS].div(copies["cells"], axis=0).assign(table=copies["table"])[VERDICTS]
 for table, verdicts in compared.groupby("table")["verdict"]:
@@ -142,8 +141,9 @@ for (limit, method), cases in read("field/leaderboard").groupby(["limit", "metho
     statuses = cases["statuses"].str.split("; ").explode().dropna().str.split(expand=True).reindex(columns=[0, 1])
     totals = statuses[1].astype(int).groupby(statuses[0]).sum()
     print(f"{limit:g}", method, *cases["outcome"].value_counts(), 0, *totals, sep="\t")
+cpu = read("field/leaderboard_costs").groupby("method")["seconds"].mean()
 for name, keys in (("leaderboard_overall", ["method"]), ("leaderboard_pairs", ["method", "other"])):
-    for line in read(f"field/{name}").to_dict("records"):
+    for line in read(f"field/{name}").join(cpu, keys[-1]).to_dict("records"):
         numbers = [value for value in line.values() if isinstance(value, int | float) and pd.notna(value)]
         numbers += [1 / value for value in numbers if value]  # a page may show a pair the other way round
         forms = (f"{value:.0f}\t{value:.2f}\t{100 * value:.0f}" for value in numbers)
