@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser, *, shows_groups: bool = False) 
         type=cli.utf8_name,
         required=True,
         metavar="COLUMN",
-        help="column with the groups; may be repeated (fair-limit limits each column, other methods combinations)",
+        help="column with the groups; may be repeated",
     )
     if shows_groups:
         table.add_argument("--combinations", action="store_true", help="show combinations of groups too")

@@ -65,7 +65,8 @@ def main(arguments: list[str]) -> int:
             progress=_show_progress,
         )
     finally:
-        print(file=sys.stderr)  # ends the line about the last fit, also before an error
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # clears the line about the last fit, also before an error
     cli.write_table(options.output, tuned.path)
     with cli.writing(options.plot):
         tuned.plot(options.plot)
@@ -94,9 +95,10 @@ def _write_page(options: argparse.Namespace, data: "OwnTable", tuned: "Tuned", c
 
 
 def _show_progress(done: int, total: int, description: str) -> None:
-    """Write a line about each fit to standard error. A terminal shows the last one only."""
-    start, end = ("\r\x1b[K", "") if sys.stderr.isatty() else ("", "\n")
-    print(f"{start}{done} of {total} done; next: {description[:_MAX_DESCRIPTION]}", end=end, file=sys.stderr, flush=True)
+    """On a terminal, write a line about each fit in the place of the last one."""
+    if sys.stderr.isatty():
+        line = f"{done} of {total} done; next: {description[:_MAX_DESCRIPTION]}"
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:

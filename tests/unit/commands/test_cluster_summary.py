@@ -121,7 +121,7 @@ def test_the_line_on_the_worst_cluster_names_the_cluster_and_its_most_deviating_
 
 
 def test_a_warning_names_five_clusters_that_lack_a_group_and_counts_the_rest():
-    (warning,) = summary.warnings(report_of([[5, 0]] * 7 + [[0, 5]]))
+    (warning,) = summary.warnings(report_of([[5, 0]] * 7 + [[0, 5]]), {})
     assert warning.startswith("8 clusters lack a group: cluster 0 has no b; cluster 1 has no b;") and "; and 3 more." in warning
 
 
