@@ -112,6 +112,6 @@ def test_a_command_keeps_spaces_dashes_and_separators_in_its_options():
 
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_progress_redraws_one_line_on_a_terminal_and_is_silent_elsewhere(capsys, monkeypatch, is_terminal):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
-    tune._show_progress(4, 12, "vfc")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    tune_command._show_progress(4, 12, "vfc")
     assert capsys.readouterr().err == ("\r\x1b[K4 of 12 done; next: vfc" if is_terminal else "")
