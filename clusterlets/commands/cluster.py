@@ -153,7 +153,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = _parser(method)
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
-        own = f"; the parameters of {method.name}: {', '.join(map(flag, method.parameters))}" if method.parameters else ""
+        names = ", ".join(map(flag, method.parameters))
+        if is_from_file(method):  # its parameters are no options
+            names = "--parameters " + ",".join(f"{name}=VALUE" for name in method.parameters)
+        own = f"; the parameters of {method.name}: {names}" if method.parameters else ""
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{own}")
     options.method_class = method
     # A matcher in a file of the user's runs like any other method: its fit extracts the clusterlets.
