@@ -6,7 +6,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-FIELD_POINTS = ROOT / "reference" / "field" / "leaderboard_points.csv"
 
 project = "Clusterlets benchmark"
 author = "The Clusterlets benchmark maintainers"
@@ -24,7 +23,6 @@ html_theme = "furo"
 html_title = project
 html_show_sphinx = False
 html_show_copyright = False
-html_extra_path = [str(FIELD_POINTS)]  # fronts.html links to this file
 
 # Links must work on the site and where the pages are read as files. On the site, a link to a file outside of docs/ downloads
 # that file. A broken link is a warning, which `make docs` treats as an error.
@@ -65,16 +63,5 @@ def escape_marks(app, what, name, obj, options, lines):
         lines[number] = line
 
 
-def write_fronts(app, exception):
-    """Write fronts.html, the page with the fronts of the run committed in reference/field. Other pages link to it."""
-    from clusterlets.grid.runs_frame import read_results_table  # imported late: only an HTML build needs these
-    from clusterlets.report import fronts_page
-
-    if exception is None and app.builder.name == "html":
-        page = fronts_page.render(read_results_table(FIELD_POINTS), leaderboard_address="field.html")
-        Path(app.outdir, "fronts.html").write_text(page, encoding="utf-8")
-
-
 def setup(app):
     app.connect("autodoc-process-docstring", escape_marks, priority=900)  # after napoleon has read the sections
-    app.connect("build-finished", write_fronts)

@@ -54,10 +54,6 @@ OVERALL = [
     *("reliability", "reliability_low", "reliability_high", "reliability_supported"),
     *("tables", "tables_kept", "tables_low", "tables_high", "price", "price_90", "price_worst", "within"),
 ]
-CONFIGURATIONS = [
-    *(*CASE, "method", "kind", "parameters", "price", "deviation_max", "clusters_least", "clusters_most", "smallest"),
-    *("runs", "exact"),
-]
 PAIRS = [
     *("limit", "method", "other", "cases", "wins", "losses", "ties"),
     *("ratio_tables", "ratio", "ratio_low", "ratio_high", "ratio_p", "ratio_holm"),
@@ -156,28 +152,18 @@ def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
 
 
 def configurations(run_points: pd.DataFrame) -> pd.DataFrame:
-    """Every configuration in every case, summarised over its scoring runs, in the order of the runs. The fronts show these.
+    """Every configuration in every case, summarised over its scoring runs, in the order of the runs.
 
-    ``run_points`` is a frame from :func:`points`. The result has :data:`CONFIGURATIONS`. ``price`` is the median (missing if no
-    run has a price), ``deviation_max`` the largest deviation, and ``smallest`` the size of the smallest cluster. ``exact`` says
-    whether all scoring runs have a price and exactly k clusters. So a configuration keeps a limit if it is exact and its
-    ``deviation_max`` is within the limit.
+    ``run_points`` is a frame from :func:`points`. ``price`` is the median (missing if no run has a price), and
+    ``deviation_max`` the largest deviation. ``exact`` says whether all scoring runs have a price and exactly k clusters. So a
+    configuration keeps a limit if it is exact and its ``deviation_max`` is within the limit.
     """
     runs = _in_cases(run_points)
     runs = runs[~runs["chooses"].astype(bool)]
     runs = runs.assign(price=runs["price"].where(runs["status"] == "ok"))
     per_configuration = runs.groupby([*CASE, "method", "parameters"], sort=False)
-    frame = per_configuration.agg(
-        kind=("kind", "first"),
-        price=("price", "median"),
-        deviation_max=("deviation_max", "max"),
-        clusters_least=("n_clusters", "min"),
-        clusters_most=("n_clusters", "max"),
-        smallest=("smallest", "min"),
-        runs=("status", "size"),
-        exact=("exact", "all"),
-    )
-    return frame.reset_index()[CONFIGURATIONS]
+    summary = {"price": ("price", "median"), "deviation_max": ("deviation_max", "max"), "exact": ("exact", "all")}
+    return per_configuration.agg(**summary).reset_index()
 
 
 def _in_cases(runs: pd.DataFrame) -> pd.DataFrame:

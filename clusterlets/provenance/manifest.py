@@ -90,7 +90,7 @@ def group_of(file: str) -> str:
     path = PurePosixPath(file)
     if path.suffix in (".pdf", ".png", ".svg"):
         return FIGURES
-    if file in (*PAGES, "leaderboard.md", "fronts.html", "summary.txt") or path.stem == "datasets":
+    if file in (*PAGES, "leaderboard.md", "summary.txt") or path.stem == "datasets":
         return SOURCES
     return APPROXIMATE if path.with_suffix("").as_posix() in _APPROXIMATE_FILES else NUMBERS
 

@@ -26,8 +26,8 @@ class PageTable:
     best: frozenset[tuple[int, int]] = frozenset()
 
 
-def render_template(template: str, script: str = "", **content: Any) -> str:
-    """Render a self-contained page from a template, with the style and script of all pages, plus ``script`` if given."""
+def render_template(template: str, **content: Any) -> str:
+    """Render a self-contained page from a template, with the style and script of all pages."""
     environment = Environment(
         loader=PackageLoader("clusterlets.report"),
         autoescape=True,
@@ -35,8 +35,7 @@ def render_template(template: str, script: str = "", **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style = _read_asset("report.css")
-    script = (_read_asset(script) if script else "") + _read_asset("report.js")
+    style, script = _read_asset("report.css"), _read_asset("report.js")
     return environment.get_template(template).render(
         version=clusterlets.__version__,
         style=Markup(style),

@@ -166,19 +166,11 @@ class Page:
             assert time.monotonic() < deadline, f"not true within {_TIMEOUT:.0f} s: {expression}"
             time.sleep(0.05)
 
-    def middle_of(self, element: str) -> tuple[float, float]:
-        """The position of the middle of an element, given as an expression."""
-        x, y = self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({element}.getBoundingClientRect())")
-        return x, y
-
-    def move_mouse(self, x: float, y: float) -> None:
-        self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-
     def click(self, selector: str) -> None:
         """Click the middle of an element with the mouse, after scrolling it into view."""
         element = f"document.querySelector({json.dumps(selector)})"
         self.run(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        x, y = self.middle_of(element)
+        x, y = self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({element}.getBoundingClientRect())")
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 

@@ -145,8 +145,8 @@ def draw_placeholders(folder):
 
 
 def write(folder):
-    """Write report.html, leaderboard.html and fronts.html, and the summaries summary.txt and leaderboard.md."""
+    """Write report.html, leaderboard.html, and the summaries summary.txt and leaderboard.md."""
     write_report(json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt"))
-    inputs = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs", "_points"))
-    outputs = (str(folder / name) for name in ("leaderboard.html", "leaderboard.md", "fronts.html"))
+    inputs = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs"))
+    outputs = (str(folder / name) for name in ("leaderboard.html", "leaderboard.md"))
     write_leaderboard(*inputs, json.dumps(SETTINGS), "my config.yaml", str(folder), *outputs)

@@ -27,7 +27,7 @@ RESULTS_EXCEPT_PAGES = [
     *FIGURES,
     DATA_LIST,
 ]
-PAGES = [f"{OUT}/{name}" for name in ("report.html", "summary.txt", "leaderboard.html", "leaderboard.md", "fronts.html")]
+PAGES = [f"{OUT}/{name}" for name in ("report.html", "summary.txt", "leaderboard.html", "leaderboard.md")]
 # What the jobs cost and where they ran. These are not results, because they differ from run to run.
 ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
@@ -168,11 +168,9 @@ rule write_leaderboard:
         board=f"{OUT}/leaderboard.csv",
         overall=f"{OUT}/leaderboard_overall.csv",
         pairs=f"{OUT}/leaderboard_pairs.csv",
-        points=f"{OUT}/leaderboard_points.csv",
     output:
         output=reported(f"{OUT}/leaderboard.html", "Leaderboard"),
         summary=reported(f"{OUT}/leaderboard.md", "Leaderboard"),
-        fronts=reported(f"{OUT}/fronts.html", "Leaderboard"),
     log:
         f"{OUT}/logs/write_leaderboard.log",
     conda:

@@ -89,7 +89,7 @@ def test_results_read_from_files_equal_those_computed_from_runs(datasets, tmp_pa
 # ---- the page --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["report.html", "leaderboard.html", "fronts.html"])
+@pytest.mark.parametrize("name", ["report.html", "leaderboard.html"])
 def test_the_tags_of_a_page_nest_and_it_loads_nothing_from_elsewhere(name, built):
     page = (built / name).read_text(encoding="utf-8")
     parser = NestingParser()

@@ -107,14 +107,14 @@ def test_the_page_has_every_method_under_every_limit_and_every_figure(built, pag
 
 
 def test_only_the_part_on_time_and_memory_depends_on_the_costs(built, page, tmp_path):
-    tables = [str(built / name) for name in (*FILES, "leaderboard_points.csv")]
+    tables = [str(built / name) for name in FILES]
     (tmp_path / "figures").symlink_to(built / "figures")
     write_leaderboard(
         *tables,
         json.dumps(SETTINGS),
         "my config.yaml",
         str(tmp_path),
-        *(str(tmp_path / name) for name in ("b.html", "b.md", "fronts.html")),
+        *(str(tmp_path / name) for name in ("b.html", "b.md")),
     )
     without_costs = (tmp_path / "b.html").read_bytes()
     assert without_costs != page.encode() and without_provenance(without_costs) == without_provenance(page.encode())
