@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.analysis import at_fairness, overview, paired, selection, statistics
+from clusterlets.analysis import overview, paired, selection, statistics
 from clusterlets.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.paper import claims, comparison, controls, reported, tables, verdict
 from clusterlets.storage import write_text
@@ -27,7 +27,6 @@ class Results:
     comparison: pd.DataFrame
     controls: pd.DataFrame
     claims: pd.DataFrame
-    at_given_fairness: pd.DataFrame
 
     @classmethod
     def from_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided_cohesion: Mapping[str, float] = {}) -> "Results":
@@ -41,12 +40,11 @@ class Results:
         compared = comparison.compare(paper_runs, tables_on_paper_data)
         control_counts = controls.count_verdicts(compared, paper_runs)
         assessed = claims.assess(paper_runs, tables_on_paper_data, undivided_cohesion)
-        at_given_fairness = at_fairness.at_given_fairness(runs)
         # A configuration with ladders compares all methods, as workflow/configs/field.yaml does, so all are ranked.
         is_paper_grid = len(paper_runs) and not settings["ladders"]
         ranked_runs = selection.without_other_methods(runs, settings["method_settings"]) if is_paper_grid else runs
         rankings = statistics.rank_all(ranked_runs)
-        return cls(runs, settings, our_tables, rankings, compared, control_counts, assessed, at_given_fairness)
+        return cls(runs, settings, our_tables, rankings, compared, control_counts, assessed)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
@@ -60,7 +58,6 @@ class Results:
             comparison.read(folder / "comparison.csv"),
             read_results_table(folder / "comparison_controls.csv"),
             read_results_table(folder / "claims.csv"),
-            read_results_table(folder / "at_given_fairness.csv"),
         )
 
     def write(self, folder: Path) -> None:
@@ -88,8 +85,6 @@ class Results:
         yield "comparison_counts.csv", self.counts
         yield "comparison_groups.csv", verdict.judge_groups(comparison.counted_cells(self.comparison))
         yield "comparison_controls.csv", self.controls
-        yield "at_given_fairness.csv", self.at_given_fairness
-        yield "at_given_fairness.md", at_fairness.to_markdown(self.at_given_fairness)
         yield "claims.csv", self.claims
         yield "claims.md", claims.to_markdown(self.claims)
 

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import pandas as pd
 
-from clusterlets.analysis import at_fairness, selection, statistics
+from clusterlets.analysis import selection, statistics
 from clusterlets.paper import as_published, comparison, controls, tables
 from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims.findings import FAILS
@@ -100,8 +100,6 @@ def render(results: Results, outputs: StepOutputs) -> str:
         how_to_read=statistics.HOW_TO_READ,
         with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _WITH_CONTROLS],
         rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _WITH_CONTROLS],
-        at_limits=at_fairness.sentences(results.at_given_fairness),
-        at_limits_table=page_table(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], page_table(frame)) for name, frame in outputs.statistics.items() if len(frame)],
         sensitivity=page_table(_with_titles(outputs.sensitivity)),
         published=page_table(_with_titles(outputs.published.map(_shorten_decimal))),

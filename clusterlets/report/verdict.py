@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from clusterlets.analysis import at_fairness, statistics
+from clusterlets.analysis import statistics
 from clusterlets.analysis.leaderboard import METHOD
 from clusterlets.metrics.table import SCORES
 from clusterlets.paper import comparison, controls, reported
@@ -47,7 +47,6 @@ def answers(results: Results, standings: Standings) -> list[tuple[str, str, str]
     questions |= {
         "Fairer than a random partition": _fairer_than_random,
         f"Do the {subjects} differ": _whether_methods_differ,
-        f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}": _most_cohesive_method,
     }
     entries = [(question, *answer(results)) for question, answer in questions.items()]
     most_reliable = _most_reliable_methods(standings)
@@ -188,17 +187,6 @@ def _whether_methods_differ(results: Results) -> tuple[str, str]:
 
 def _ranking(results: Results, name: str) -> statistics.Ranking:
     return next(ranking for ranking in results.rankings if ranking.name == name)
-
-
-def _most_cohesive_method(results: Results) -> tuple[str, str]:
-    """The method that is most cohesive on the most datasets, among runs that keep a limit on the mean deviation."""
-    counts = at_fairness.counts(results.at_given_fairness)
-    rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["degenerate"] == at_fairness.LEFT_OUT)]
-    if rows.empty or not rows["best"].max():
-        return "no method keeps the limit on any dataset.", ""
-    winners = rows[rows["best"] == rows["best"].max()]
-    datasets = counted(int(winners["datasets"].max()), "dataset")
-    return f"{' and '.join(winners['method'])}, on {winners['best'].max()} of {datasets}.", ""
 
 
 def _most_reliable_methods(standings: Standings) -> str:

@@ -18,9 +18,7 @@ RESULTS_EXCEPT_PAGES = [
     METHODS_TABLE,
     *LEADERBOARDS,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
-    *expand(
-        f"{OUT}/{{name}}.{{suffix}}", name=["claims", "sensitivity", "as_published", "at_given_fairness"], suffix=["csv", "md"]
-    ),
+    *expand(f"{OUT}/{{name}}.{{suffix}}", name=["claims", "sensitivity", "as_published"], suffix=["csv", "md"]),
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=NAMES_OF_TABLES, suffix=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
@@ -69,7 +67,6 @@ rule analyse:
         reported(METHODS_TABLE, "Tests"),
         [reported(path, "Leaderboard") for path in LEADERBOARDS],
         [reported(f"{OUT}/{name}.csv", "Reported against reproduced") for name in COMPARISONS],
-        [reported(f"{OUT}/at_given_fairness.{suffix}", "Tests") for suffix in ("csv", "md")],
         [reported(f"{OUT}/claims.{suffix}", "Claims") for suffix in ("csv", "md")],
         [
             reported(f"{OUT}/{name}.{suffix}", "Sensitivity analysis")
