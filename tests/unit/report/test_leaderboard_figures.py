@@ -13,12 +13,7 @@ from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_results_table, write_csv
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, save
-from clusterlets.report.figures import (
-    cost_at_limit,
-    is_empty,
-    price_against_unfairness,
-    reliability_against_price,
-)
+from clusterlets.report.figures import is_empty, price_against_unfairness, reliability_against_price
 
 DATASETS = ("pima", "credit")
 GRIDS = read_configuration()["method_settings"]
@@ -125,29 +120,6 @@ def test_names_of_equal_points_do_not_overlap():
     assert len(boxes) == 8 and not any_overlap(boxes)
 
 
-# ---- cost under a limit ----------------------------------------------------------------------------------------------
-
-
-def test_dots_are_hollow_if_the_limit_is_missed_and_bars_span_the_seeds(runs, board):
-    # In one row, a kept limit is changed to a missed one, so that the figure has both kinds of dots.
-    changed_row = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
-    board = board.assign(outcome=board["outcome"].where(~board.index.isin(changed_row), leaderboard.MISSES))
-    figure = cost_at_limit.draw(runs, board)
-    rows = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
-    assert len(changed_row) and (rows["outcome"] == leaderboard.KEEPS).any()
-    for dataset in DATASETS:
-        axes, rows_of_dataset = panel(figure, dataset), rows[rows["dataset"] == dataset]
-        method_names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-        dots = {method_names[int(line.get_ydata()[0])]: line for line in axes.lines if line.get_marker() != "None"}
-        bars = {method_names[int(line.get_ydata()[0])]: line.get_xdata() for line in axes.lines if line.get_marker() == "None"}
-        assert dots.keys() == bars.keys() == set(rows_of_dataset["method"])
-        axis_end = float(axes.get_xticklabels()[-1].get_text().removeprefix("≥"))
-        for row in rows_of_dataset.to_dict("records"):
-            assert dots[row["method"]].get_xdata()[0] == min(row["price"], axis_end)
-            assert list(bars[row["method"]]) == [min(row["price_low"], axis_end), min(row["price_high"], axis_end)]
-            assert (dots[row["method"]].get_markerfacecolor() == "white") == (row["outcome"] != leaderboard.KEEPS)
-
-
 # ---- seconds against rows --------------------------------------------------------------------------------------------
 
 
@@ -190,7 +162,6 @@ def test_figures_can_be_drawn_from_unusual_runs_read_back_from_files(runs, case,
     points, board, overall = (read_results_table(tmp_path / f"{name}.csv") for name in ("points", "board", "overall"))
     figure_cases = (
         (price_against_unfairness, (unusual, points), points.loc[points["status"] == "ok", "price"].isna().all()),
-        (cost_at_limit, (unusual, board), not (board["outcome"] == leaderboard.KEEPS).any()),
         (reliability_against_price, (overall, leaderboard.pairs(board)), not overall["kept"].any()),
     )
     for module, frames, empty in figure_cases:
