@@ -13,7 +13,7 @@ from clusterlets.grid.cells import cells
 from clusterlets.storage import hash_of_file, is_intact
 
 NAME = "manifest.json"
-PAGES = ("report.html", "leaderboard.html")
+PAGE = "report.html"
 _OWN_HASH = "sha256"
 
 # What a rerun reproduces, for each group of files:
@@ -90,7 +90,7 @@ def group_of(file: str) -> str:
     path = PurePosixPath(file)
     if path.suffix in (".pdf", ".png", ".svg"):
         return FIGURES
-    if file in (*PAGES, "leaderboard.md", "summary.txt") or path.stem == "datasets":
+    if file in (PAGE, "leaderboard.md", "summary.txt") or path.stem == "datasets":
         return SOURCES
     return APPROXIMATE if path.with_suffix("").as_posix() in _APPROXIMATE_FILES else NUMBERS
 
@@ -109,7 +109,7 @@ def without_provenance(page: bytes) -> bytes:
 
 
 def _hash(path: Path) -> str:
-    if path.name in PAGES:
+    if path.name == PAGE:
         return hashlib.sha256(without_provenance(path.read_bytes())).hexdigest()
     return hash_of_file(path)
 

@@ -16,7 +16,7 @@ from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.paper.table_names import TITLES
 from clusterlets.report import SHOWN_LIMIT, standings, verdict
-from clusterlets.report.figures import declarations_on
+from clusterlets.report.figures import declarations
 from clusterlets.report.narrative import describe_gaps, remarks_on_numbers
 from clusterlets.report.standings import Standings
 from clusterlets.report.templating import PageTable, embed_png, render_template
@@ -96,7 +96,7 @@ def render(results: Results, outputs: StepOutputs) -> str:
         sections=[_section(table, cells) for table in results.tables.values() if results.has_paper_data or len(table.frame)],
         numbers=[_number_row(cell) for cell in cells.to_dict("records")],
         reasons=[(title, remark, _count_reasons(cells, cell_verdict)) for title, remark, cell_verdict in _REASON_LISTS],
-        figures=figures("report.html", outputs.images),
+        figures=_figures(outputs.images),
         how_to_read=statistics.HOW_TO_READ,
         with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _WITH_CONTROLS],
         rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _WITH_CONTROLS],
@@ -153,7 +153,7 @@ def _evidence_link(path: PurePosixPath) -> tuple[str, str]:
     """Text and target of a link to the part of the page that shows a file or, if there is none, to the file."""
     if path.stem in TITLES:
         return _short_title(path.stem), f"#{path.stem}"
-    if path.stem in {figure.name for figure in declarations_on("report.html")}:
+    if path.stem in {figure.name for figure in declarations()}:
         return "Figure", f"#figure-{path.stem}"
     if path.stem in STATISTICS:
         return path.name, f"#statistics-{path.stem}"
@@ -323,15 +323,14 @@ def _provenance_parts(provenance: Mapping) -> list[dict]:
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
-    """The figures that have an image, by section of a page."""
+def _figures(images: Mapping[str, bytes]) -> dict[str, list[dict]]:
+    """The figures that have an image, by section of the page."""
     sections: dict[str, list[dict]] = {}
-    for figure in declarations_on(page):
+    for figure in declarations():
         if figure.name not in images:
             continue
         png, pdf = figure.files("png", "pdf")
         entry = {"name": figure.name, "title": figure.title, "caption": figure.caption, "png": png, "pdf": pdf}
         for section in figure.sections:
-            if section.startswith(f"{page}#"):
-                sections.setdefault(section.partition("#")[2], []).append(entry | embed_png(images[figure.name]))
+            sections.setdefault(section.partition("#")[2], []).append(entry | embed_png(images[figure.name]))
     return sections

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from clusterlets.analysis import leaderboard, selection
+from clusterlets.analysis import leaderboard
 from clusterlets.analysis.leaderboard import (
     CASE,
     CLUSTERLETS,
@@ -21,7 +21,6 @@ from clusterlets.analysis.leaderboard import (
     NOT_CHOSEN,
     UNSUPPORTED,
 )
-from clusterlets.grid.cells import Cell, parse_parameters, seed_batches
 from clusterlets.metrics.table import score
 from clusterlets.report import SHOWN_LIMIT
 from clusterlets.text import counted, markdown_table
@@ -31,7 +30,7 @@ _BOARD, _OVERALL, _PAIRS = "leaderboard.csv", "leaderboard_overall.csv", "leader
 FILES = (_BOARD, _OVERALL, _PAIRS)
 NO_LEADERBOARD = "There is no leaderboard, because it needs at least two seeds."
 
-#: The first paragraph of the page and of the Markdown file.
+#: The first paragraph.
 INTRODUCTION = (
     "A clustering keeps a limit, such as 0.05, if it has exactly k clusters and no group's share in any cluster differs by "
     "more than 0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A "
@@ -251,29 +250,10 @@ def _matcher_text(matcher: Mapping, n_cases: int) -> str:
     )
 
 
-# ---- how to repeat a row ---------------------------------------------------------------------------------------------
-
-
 def rerun_command(configfile: str) -> str:
-    """The command that repeats runs, without the paths of their files, which :func:`quoted_paths` gives."""
+    """The command that repeats runs, without the paths of their files."""
     configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
     return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
-
-
-def quoted_paths(row: Mapping, settings: Mapping) -> str:
-    """The paths of the files of a row's runs, quoted for a shell."""
-    if pd.isna(row["runs"]):  # no configuration was chosen
-        return ""
-    method_ids = {
-        label: name
-        for name, entry in settings["method_settings"].items()
-        for label in selection.paper_names(pd.Series(entry["names"]))
-    }
-    parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
-    k = int(parameters.pop("clusterlets", row["k"]))  # the k of a matcher is its number of clusterlets per group
-    all_seeds = seed_batches(**settings["seeds"])
-    cells = [Cell(row["dataset"], method_ids[row["method"]], k, parameters, seeds) for seeds in all_seeds]
-    return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)
 
 
 # ---- Markdown --------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 from clusterlets.grid.runs_frame import read_results_table_if_any
 from clusterlets.paper.results import Results
 from clusterlets.report import page, standings, verdict
-from clusterlets.report.figures import images_of
+from clusterlets.report.figures import images
 from clusterlets.report.standings import Standings
 from clusterlets.steps import Output
 from clusterlets.storage import load_json, write_text
@@ -25,7 +25,7 @@ def write_report(config: str, results: str, output: Output, summary: Output) -> 
     all_results = Results.read(folder, json.loads(config))
     board_tables = [read_results_table_if_any(folder / name) for name in standings.FILES]
     from_other_steps = page.StepOutputs(
-        images=images_of("report.html", folder),
+        images=images(folder),
         standings=Standings(*board_tables) if len(board_tables[0]) else Standings.none(),
         datasets=read_results_table_if_any(folder / "datasets.csv"),
         sensitivity=read_results_table_if_any(folder / "sensitivity.csv"),

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from chromium import find_program
 
-from clusterlets.report.figures import declarations_on
+from clusterlets.report.figures import declarations
 
 TABLE = "#table2_best_by_deviation table.beside"
 COLUMN = 5  # index of the column with the mean deviation
@@ -46,7 +46,7 @@ def test_the_content_policy_blocks_requests_and_inline_handlers(results, show):
 def test_every_figure_renders(results, show):
     page = show(results / "report.html")
     pictures = page.run("[...document.images].map(image => [image.complete, image.naturalWidth, image.width, image.alt])")
-    assert len(pictures) == len(declarations_on("report.html"))
+    assert len(pictures) == len(declarations())
     assert all(complete and natural_width > 0 and width > 0 and alt for complete, natural_width, width, alt in pictures)
 
 

@@ -145,8 +145,7 @@ def draw_placeholders(folder):
 
 
 def write(folder):
-    """Write report.html, leaderboard.html, and the summaries summary.txt and leaderboard.md."""
+    """Write report.html, and the summaries summary.txt and leaderboard.md."""
     write_report(json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt"))
     inputs = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs"))
-    outputs = (str(folder / name) for name in ("leaderboard.html", "leaderboard.md"))
-    write_leaderboard(*inputs, json.dumps(SETTINGS), "my config.yaml", str(folder), *outputs)
+    write_leaderboard(*inputs, json.dumps(SETTINGS), "my config.yaml", str(folder / "leaderboard.md"))

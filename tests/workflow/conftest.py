@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clusterlets.provenance.manifest import PAGES, without_provenance
+from clusterlets.provenance.manifest import PAGE, without_provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -101,9 +101,8 @@ class Workflow:
         excluded = {"logs", "accounts"}
         files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in excluded)
         contents = {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
-        for page in PAGES:
-            if page in contents:
-                contents[page] = without_provenance(contents[page])
+        if PAGE in contents:
+            contents[PAGE] = without_provenance(contents[PAGE])
         return contents
 
 

@@ -25,7 +25,7 @@ RESULTS_EXCEPT_PAGES = [
     *FIGURES,
     DATA_LIST,
 ]
-PAGES = [f"{OUT}/{name}" for name in ("report.html", "summary.txt", "leaderboard.html", "leaderboard.md")]
+PAGES = [f"{OUT}/{name}" for name in ("report.html", "summary.txt", "leaderboard.md")]
 # What the jobs cost and where they ran. These are not results, because they differ from run to run.
 ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
@@ -140,7 +140,7 @@ rule write_report:
         runs=f"{OUT}/runs.csv",
         datasets=f"{OUT}/datasets.csv",
         analysed=rules.analyse.output,
-        figures=[f"{OUT}/{file}" for figure in figures.declarations_on("report.html") for file in figure.files("png")],
+        figures=[f"{OUT}/{file}" for figure in figures.declarations() for file in figure.files("png")],
     output:
         output=reported(f"{OUT}/report.html", "Report"),
         summary=reported(f"{OUT}/summary.txt", "Report"),
@@ -160,14 +160,11 @@ rule write_report:
 
 rule write_leaderboard:
     input:
-        ACCOUNTS,
-        [f"{OUT}/{file}" for figure in figures.declarations_on("leaderboard.html") for file in figure.files("png")],
         board=f"{OUT}/leaderboard.csv",
         overall=f"{OUT}/leaderboard_overall.csv",
         pairs=f"{OUT}/leaderboard_pairs.csv",
     output:
-        output=reported(f"{OUT}/leaderboard.html", "Leaderboard"),
-        summary=reported(f"{OUT}/leaderboard.md", "Leaderboard"),
+        output=reported(f"{OUT}/leaderboard.md", "Leaderboard"),
     log:
         f"{OUT}/logs/write_leaderboard.log",
     conda:
@@ -175,9 +172,8 @@ rule write_leaderboard:
     params:
         **parameters(analysis_code("steps.leaderboard")),
         config=grid_settings,
-        # The page shows a command with one --configfile.
+        # The leaderboard shows a command with one --configfile.
         configfile=lambda wildcards: CONFIGFILES[-1] if CONFIGFILES else "",
-        results=subpath(input.board, parent=True),
     message:
         "Write the leaderboard"
     shell:

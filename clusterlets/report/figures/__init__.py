@@ -13,35 +13,28 @@ from pathlib import Path
 from clusterlets.errors import ClusterletsError
 
 FOLDER = Path(__file__).parent
-#: The comment in the PNG of a figure without data. Pages leave out figures with this comment.
+#: The comment in the PNG of a figure without data. The report leaves out figures with this comment.
 EMPTY = "nothing to show"
-#: Sections of the pages that can show figures.
-SECTIONS = (
-    "report.html#verdict",
-    "report.html#leaderboard",
-    "report.html#figures",
-    "report.html#sensitivity",
-    "leaderboard.html#findings",
-    "leaderboard.html#figures",
-)
+#: Sections of the report that can show figures.
+SECTIONS = ("report.html#verdict", "report.html#leaderboard", "report.html#figures", "report.html#sensitivity")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """A figure: its files, what it is drawn from, and where and how pages show it.
+    """A figure: its files, what it is drawn from, and where and how the report shows it.
 
     Attributes
     ----------
     name : str
         Name of the figure's files, without extension.
     title : str
-        Its heading on a page, and the alternative text of the picture.
+        Its heading, and the alternative text of the picture.
     caption : str
         What the figure shows and how to read it, in plain text.
     reads : tuple of str
         The tables that the function ``draw`` takes, relative to the results folder.
     sections : tuple of str
-        Where pages show it: one or more of :data:`SECTIONS`.
+        Where the report shows it: one or more of :data:`SECTIONS`.
     position : int
         Its place in a section. Figures with the same position are sorted by name.
     options : dict
@@ -66,7 +59,7 @@ class Declaration:
 
 @cache
 def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
-    """Every figure, in the order in which pages show them.
+    """Every figure, in the order in which the report shows them.
 
     Raises ClusterletsError if a file declares no figure, if a section does not exist, or if two figures have the same name.
     """
@@ -89,16 +82,11 @@ def by_module() -> dict[str, list[Declaration]]:
     return {name: [figure for figure in declarations() if figure.module == name] for name in names}
 
 
-def declarations_on(page: str) -> list[Declaration]:
-    """The figures on a page, such as ``report.html``."""
-    return [figure for figure in declarations() if any(section.startswith(f"{page}#") for section in figure.sections)]
-
-
-def images_of(page: str, results: Path) -> dict[str, bytes]:
-    """The PNG of each figure on a page, by the figure's name. Figures that were not drawn or are empty are left out."""
-    paths = {figure.name: results / figure.files("png")[0] for figure in declarations_on(page)}
-    images = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
-    return {name: image for name, image in images.items() if image and not is_empty(image)}
+def images(results: Path) -> dict[str, bytes]:
+    """The PNG of each figure, by the figure's name. Figures that were not drawn or are empty are left out."""
+    paths = {figure.name: results / figure.files("png")[0] for figure in declarations()}
+    contents = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+    return {name: image for name, image in contents.items() if image and not is_empty(image)}
 
 
 def is_empty(png: bytes) -> bool:
@@ -133,6 +121,8 @@ def _parse_declaration(path: Path, entry: ast.expr, constants: Mapping[str, ast.
         ) from None
     unknown_sections = sorted(set(figure.sections) - set(SECTIONS))
     if unknown_sections or not figure.sections or not figure.reads:
-        fault = f"no page has the section {', '.join(unknown_sections)}" if unknown_sections else "it needs sections and reads"
+        fault = (
+            f"the report has no section {', '.join(unknown_sections)}" if unknown_sections else "it needs sections and reads"
+        )
         raise ClusterletsError(f"{path}: the figure {figure.name} cannot be shown; {fault}. Sections: {', '.join(SECTIONS)}.")
     return figure

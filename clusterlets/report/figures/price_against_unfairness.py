@@ -31,7 +31,7 @@ FIGURES = [
         "with their parameters. The axis of the deviation has a square-root scale, to give small values room. The title counts "
         "configurations too far above the front to be shown.",
         reads=("runs.csv", "leaderboard_points.csv"),
-        sections=("leaderboard.html#figures", "report.html#leaderboard"),
+        sections=("report.html#leaderboard",),
         position=10,
     )
 ]

@@ -20,7 +20,7 @@ FIGURES = [
         "six or more. Grey: controls, second outputs of methods, and the matchers of Clusterlets, which choose their own "
         "number of clusters. Methods without a shared case are named below the axis.",
         reads=("leaderboard_overall.csv", "leaderboard_pairs.csv"),
-        sections=("leaderboard.html#findings", "report.html#leaderboard"),
+        sections=("report.html#leaderboard",),
         position=1,
     )
 ]

@@ -13,7 +13,7 @@ from clusterlets.provenance import manifest, packing
 from clusterlets.storage import save_json, save_text
 
 TABLE = "tables/table1_matchers.csv"
-RESULT_FILES = "runs.csv runs.csv.sha256 report.html leaderboard.html leaderboard.csv".split()
+RESULT_FILES = "runs.csv runs.csv.sha256 report.html leaderboard.csv".split()
 RESULT_FILES += [TABLE, "statistics/wilcoxon.csv", "figures/f.png"]
 DATASET = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}}
 SETTINGS = {

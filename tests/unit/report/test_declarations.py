@@ -10,10 +10,9 @@ from synthetic_runs import synthetic_runs
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.paper.results import Results
-from clusterlets.report import leaderboard_page, page
+from clusterlets.report import page
 from clusterlets.report.drawing.style import empty_figure, save, single_panel
-from clusterlets.report.figures import SECTIONS, Declaration, declarations, images_of
-from clusterlets.report.standings import Standings
+from clusterlets.report.figures import SECTIONS, Declaration, declarations, images
 
 VALID_SOURCE = """
 FIGURES = [
@@ -26,7 +25,7 @@ FAULTS = {
     "no caption": (VALID_SOURCE.replace('caption="All.", ', ""), "caption"),
     "an unknown argument": (VALID_SOURCE.replace("title=", "heading="), "heading"),
     "not a literal": (VALID_SOURCE.replace('"All."', "caption()"), "literal"),
-    "a section that no page has": (VALID_SOURCE.replace("#figures", "#pictures"), "report.html#pictures"),
+    "a section that the report lacks": (VALID_SOURCE.replace("#figures", "#pictures"), "report.html#pictures"),
     "no section": (VALID_SOURCE.replace('("report.html#figures",)', "()"), "sections"),
     "nothing to read": (VALID_SOURCE.replace('("runs.csv",)', "()"), "reads"),
 }
@@ -63,16 +62,12 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
             save(drawing, tmp_path / "figures" / name)
     monkeypatch.setattr("clusterlets.report.figures.declarations", lambda: figures)
 
-    images = {name: images_of(name, tmp_path) for name in ("report.html", "leaderboard.html")}
     results = Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS)
-    pages = {
-        "report.html": page.render(results, page.StepOutputs(images["report.html"])),
-        "leaderboard.html": leaderboard_page.render(Standings.none(), SETTINGS, "", images["leaderboard.html"], pd.DataFrame()),
-    }
+    report = page.render(results, page.StepOutputs(images(tmp_path)))
 
     for number, section in enumerate(SECTIONS):
-        name, _, section_id = section.partition("#")
-        (content,) = re.findall(rf'<section id="{section_id}">.*?</section>', pages[name], re.DOTALL)
+        section_id = section.partition("#")[2]
+        (content,) = re.findall(rf'<section id="{section_id}">.*?</section>', report, re.DOTALL)
         assert f'id="figure-full_{number}"' in content
         assert f"empty_{number}" not in content
 

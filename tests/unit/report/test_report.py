@@ -17,7 +17,7 @@ from clusterlets.paper.results import Results
 from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import narrative, verdict
 from clusterlets.report.drawing.style import mark_empty, plt, save
-from clusterlets.report.figures import declarations_on
+from clusterlets.report.figures import declarations
 from clusterlets.report.page import StepOutputs, page_table, render
 from clusterlets.report.standings import Standings
 from clusterlets.storage import save_json
@@ -89,13 +89,12 @@ def test_results_read_from_files_equal_those_computed_from_runs(datasets, tmp_pa
 # ---- the page --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["report.html", "leaderboard.html"])
-def test_the_tags_of_a_page_nest_and_it_loads_nothing_from_elsewhere(name, built):
-    page = (built / name).read_text(encoding="utf-8")
+def test_the_tags_of_the_page_nest_and_it_loads_nothing_from_elsewhere(built):
+    page = page_of(built)
     parser = NestingParser()
     parser.feed(page)
     icon, *images = parser.addresses
-    assert parser.open == [] and icon == "data:," and len(images) == len(declarations_on(name))
+    assert parser.open == [] and icon == "data:," and len(images) == len(declarations())
     assert all(source.startswith("data:image/png;base64,iVBOR") for source in images)
     assert not re.search(r"@import|url\(|https?://(?!www\.w3\.org/2000/svg)", page)
     assert "default-src &#39;none&#39;; img-src data:; style-src &#39;sha256-" in page

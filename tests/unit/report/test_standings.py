@@ -1,21 +1,15 @@
-"""The sentences and the page of the leaderboard agree with its files, and the runs behind every row can be repeated."""
+"""The sentences and tables of the leaderboard agree with its files."""
 
-import json
 import re
 
-import pandas as pd
 import pytest
 from built_results import SETTINGS, build
 from synthetic_runs import synthetic_runs
 
 from clusterlets.analysis import leaderboard
-from clusterlets.grid.cells import cells
 from clusterlets.grid.runs_frame import read_results_table
-from clusterlets.provenance.manifest import without_provenance
-from clusterlets.report import leaderboard_page, standings
-from clusterlets.report.figures import declarations_on
+from clusterlets.report import standings
 from clusterlets.report.standings import FILES, Standings
-from clusterlets.steps.leaderboard import write_leaderboard
 
 
 def standings_in(folder):
@@ -30,11 +24,6 @@ def standings_of(runs):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     return build(synthetic_runs(("pima", "credit", "magic"), seeds=4, ks=(2, 10)), tmp_path_factory.mktemp("board") / "built")
-
-
-@pytest.fixture(scope="module")
-def page(built):
-    return (built / "leaderboard.html").read_text(encoding="utf-8")
 
 
 def finding(tables, phrase):
@@ -79,59 +68,10 @@ def test_the_markdown_names_the_cheapest_method_and_its_price_in_every_case(buil
             assert cell == (f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" if len(best) else "–")
 
 
-def test_the_files_behind_a_row_are_cells_of_the_grid_with_its_parameters(built):
-    grid_files = {f"{SETTINGS['results']}/{cell.path}" for cell in cells({**SETTINGS, "datasets": ["pima", "credit", "magic"]})}
-    board = standings_in(built).board
-    files_of = {(row["method"], row["parameters"]): standings.quoted_paths(row, SETTINGS) for row in board.to_dict("records")}
-    assert {path for paths in files_of.values() for path in paths.split()} <= grid_files
-    matcher_row = next(row for row in board.to_dict("records") if "clusterlets" in str(row["parameters"]))
-    k, name, value = re.fullmatch(r"clusterlets=(\d+),(\w+)=([\d.]+)", matcher_row["parameters"]).groups()
-    assert f"/k{k}_{name}{value}/" in files_of[matcher_row["method"], matcher_row["parameters"]]
-    frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (fair)" and pd.notna(row["runs"]))
-    assert "/FRAC/k" in standings.quoted_paths(frac_row, SETTINGS)
-    assert all(not standings.quoted_paths(row, SETTINGS) for row in board[board["runs"].isna()].to_dict("records"))
-    assert standings.rerun_command("my config.yaml").startswith("snakemake --cores 1 --configfile 'my config.yaml' --forcerun ")
-
-
-# ---- the page --------------------------------------------------------------------------------------------------------
-
-
-def test_the_page_has_every_method_under_every_limit_and_every_figure(built, page):
-    tables = standings_in(built)
-    cases = page.split('<section id="cases">')[1].split("</section>")[0]
-    n_limits = len(leaderboard.LIMITS)
-    assert cases.count("<details>") == n_limits
-    assert cases.count("<tr>") == len(tables.board) + n_limits  # each limit has a table with a header
-    assert all(f'id="figure-{figure.name}"' in page for figure in declarations_on("leaderboard.html"))
-    assert all(f"<dt>{word}</dt>" in page for word in standings.GLOSSARY)
-
-
-def test_only_the_part_on_time_and_memory_depends_on_the_costs(built, page, tmp_path):
-    tables = [str(built / name) for name in FILES]
-    (tmp_path / "figures").symlink_to(built / "figures")
-    write_leaderboard(
-        *tables,
-        json.dumps(SETTINGS),
-        "my config.yaml",
-        str(tmp_path),
-        *(str(tmp_path / name) for name in ("b.html", "b.md")),
-    )
-    without_costs = (tmp_path / "b.html").read_bytes()
-    assert without_costs != page.encode() and without_provenance(without_costs) == without_provenance(page.encode())
-    assert (tmp_path / "b.md").read_bytes() == (built / "leaderboard.md").read_bytes()
-
-
-@pytest.mark.parametrize("costs", [pd.DataFrame(), pd.DataFrame(columns=["dataset", "method", "seconds"])])
-def test_without_costs_the_page_says_that_no_fit_was_timed(costs):
-    page = leaderboard_page.render(Standings.none(), SETTINGS, "", {}, costs)
-    assert "No fit has been timed." in page and "Every configuration" not in page
-
-
-def test_with_one_seed_the_page_says_why_it_is_empty(tmp_path):
+def test_with_one_seed_the_leaderboard_says_why_it_is_empty(tmp_path):
     folder = build(synthetic_runs(("iris",), seeds=1, ks=(2,)), tmp_path / "built", findings=False)
     assert standings_in(folder).board.empty
-    for name in ("leaderboard.html", "leaderboard.md"):
-        assert standings.NO_LEADERBOARD in (folder / name).read_text(encoding="utf-8")
+    assert standings.NO_LEADERBOARD in (folder / "leaderboard.md").read_text(encoding="utf-8")
 
 
 def test_user_names_are_escaped_in_the_markdown_table():
