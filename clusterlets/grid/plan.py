@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from clusterlets import datasets, methods
+from clusterlets.datasets.user_table import READING
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import fingerprints, paths, variants
 from clusterlets.grid.budget_records import rerun_parameter
@@ -168,7 +169,7 @@ class Plan:
     def user_table_settings(self, wildcards: Any) -> str:
         """How to read a user's table, as JSON."""
         table = self.table_settings(wildcards)
-        return json.dumps({key: table[key] for key in ("sensitive", "features", "separator", "scaling")})
+        return json.dumps({key: table[key] for key in ("sensitive", "features", "scaling", *READING)})
 
     def user_table_hash(self, wildcards: Any) -> str:
         """SHA-256 of the file of a user's table."""

@@ -136,16 +136,20 @@ def test_a_dataset_that_is_not_configured_is_refused():
         EXTENDED.table_settings(SimpleNamespace(tables_of="results", dataset="wine"))
 
 
-def test_a_users_table_is_identified_by_its_content(tmp_path):
+def test_a_users_table_is_identified_by_its_content_and_read_as_the_configuration_says(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("age,city\n1,a\n2,b\n")
     settings_path = tmp_path / "settings.yaml"
-    settings_path.write_text(f"datasets: [iris, {{name: people, path: {table}, sensitive: city}}]\n")
+    reading = {"separator": ";", "decimal": ",", "thousands": ".", "encoding": "cp1252", "missing": "drop"}
+    reading["missing_group"] = "group"
+    entry = {"name": "people", "path": str(table), "sensitive": "city", **reading}
+    settings_path.write_text(json.dumps({"datasets": ["iris", entry]}))
     plan = Plan(read_configuration(settings_path))
     people = SimpleNamespace(tables_of="results", dataset="people.city")
     assert plan.user_tables == ["people.city"] and re.fullmatch(plan.user_tables_constraint(), "people.city")
     assert re.fullmatch("[0-9a-f]{64}", plan.user_table_hash(people))
-    assert json.loads(plan.user_table_settings(people))["sensitive"] == ["city"]
+    settings = {"sensitive": ["city"], "features": "numeric", "scaling": "none", **reading}
+    assert json.loads(plan.user_table_settings(people)) == settings
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
 
