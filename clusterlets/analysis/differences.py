@@ -20,15 +20,7 @@ WHOLE = "all"  # as the row if a whole column is missing, as the column if a who
 COLUMNS = ["file", "row", "column", "reference", "run", "difference", "share"]
 _SIDES = ["reference", "run"]
 
-# What a difference in a section of the manifests means.
-_CAUSES = {
-    "settings": "different settings",
-    "datasets": "different data",
-    "libraries": "different locked versions",
-    "processor": "a different processor or kernels",
-    "user_files": "different user-defined methods",
-}
-_DATASET_LISTS = ("settings.datasets", "settings.exclude")
+_SECTIONS = ("settings", "datasets", "libraries", "processor", "user_files")  # of a manifest, apart from its files
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -104,7 +96,7 @@ def compare_manifests(reference: Mapping, run: Mapping) -> list[tuple[str, str, 
     """
     shared = reference["datasets"].keys() & run["datasets"].keys()
     differing = []
-    for section in _CAUSES:
+    for section in _SECTIONS:
         contents = (_restrict_to_datasets(manifest, shared).get(section, {}) for manifest in (reference, run))
         reference_values, run_values = (_flatten(content, section) for content in contents)
         names = [*reference_values, *(name for name in run_values if name not in reference_values)]
@@ -127,24 +119,6 @@ def _flatten(values: Mapping, prefix: str) -> dict[str, str]:
         name = f"{prefix}.{key}"
         flat |= _flatten(value, name) if isinstance(value, Mapping) else {name: str(value)}
     return flat
-
-
-def likely_cause(reference: Mapping, run: Mapping) -> str:
-    """The most likely cause of differences between the results of two runs, according to their manifests.
-
-    Different lists of datasets do not count as a cause, because a dataset does not change the rows of another.
-    """
-    differing = [entry for entry in compare_manifests(reference, run) if not entry[0].startswith(_DATASET_LISTS)]
-    causes = []
-    for section, description in _CAUSES.items():
-        entries = [entry for entry in differing if entry[0].startswith(f"{section}.")]
-        if entries:
-            ellipsis = ", ..." if len(entries) > 1 else ""
-            name, reference_value, run_value = entries[0]
-            causes.append(f"{description} ({name.removeprefix(f'{section}.')}: {reference_value} -> {run_value}{ellipsis})")
-    if causes:
-        return " or ".join(causes)
-    return "a change of the code: settings, data, versions and processor are the same"
 
 
 def compare_hashes(reference: Mapping, run: Mapping, files: Iterable[str]) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""``clusterlets compare``: whether a run's numbers are those of a reference; if not, which verdicts change, and why."""
+"""``clusterlets compare``: whether a run's numbers are those of a reference; if not, what differs, changed verdicts first."""
 
 import argparse
 import sys
@@ -74,7 +74,7 @@ class _Pair:
 
 
 def main(arguments: list[str]) -> int:
-    """Compare a run's numbers with a reference's; if they differ, show changed verdicts, the likely cause, and the numbers."""
+    """Compare a run's numbers with a reference's; if they differ, show changed verdicts, numbers and settings."""
     parser = cli.parser("compare", main.__doc__, _EPILOG)
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, such as reference/paper")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
@@ -113,7 +113,6 @@ def _compare(options: argparse.Namespace) -> int:
         print("The numbers are the same.")
     else:
         _show_verdicts(pairs, differing[kinds == _VERDICT], options.most)
-        print(f"Likely cause: {_cause(options, reference, run)}.")
     _show_counts(pairs, hashes)
     for kind in _KINDS:
         differing_of_kind = differing[kinds == kind].sort_values("share", ascending=False, kind="stable")
@@ -235,13 +234,6 @@ def _show_verdicts(pairs: list[_Pair], changed: pd.DataFrame, limit: int) -> Non
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
     _show_differences(changed, limit)
-
-
-def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str:
-    if reference and run:
-        return differences.likely_cause(reference, run)
-    folders = [str(folder) for folder, content in ((options.reference, reference), (options.results, run)) if not content]
-    return f"unknown, because there is no {manifest.NAME} in {' and '.join(folders)}"
 
 
 def _show_counts(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
