@@ -118,7 +118,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--parameters", metavar="JSON", type=cli.nonempty, help='lists of values to try, such as {"style": ["plain", "fancy"]}'
     )
-    parser.add_argument("--conda", metavar="NAME", type=cli.nonempty, help="the conda environment that the command runs in")
     parser.add_argument("--which", metavar="OUTPUT", type=cli.nonempty, help="rank only this one of the method's outputs")
     parser.add_argument(
         "--tables",
@@ -155,9 +154,8 @@ def _entry(options: argparse.Namespace) -> dict[str, object]:
     entry: dict[str, object] = {"path": options.method}
     if options.command:
         entry = {"name": options.name or "mine", "command": options.command, "files": _files_in(options.command)}
-        entry |= {"conda": options.conda} if options.conda else {}
-    elif options.name or options.conda:
-        raise ClusterletsError("--name and --conda are for --command; a Python file names its method itself.")
+    elif options.name:
+        raise ClusterletsError("--name is for --command; a Python file names its method itself.")
     entry |= {"parameters": cli.json_mapping(options.parameters)} if options.parameters else {}
     return entry | ({"output": options.which} if options.which else {})
 

@@ -414,7 +414,7 @@ def _settings_of(method: type[Method], name: str, entry: Mapping, config: Mappin
     if "n_init" in parameters:
         starts = None
     return {
-        **{key: entry[key] for key in ("path", "command", "conda", "files") if key in entry},
+        **{key: entry[key] for key in ("path", "command", "files") if key in entry},
         **({"citation": method.citation} if {"path", "command"} & entry.keys() else {}),
         **({"output": f"{name} ({entry['output']})"} if "output" in entry else {}),
         "names": method.names_in_results(),

@@ -16,7 +16,5 @@ def load_method(entry: Mapping) -> type[Method]:
         return methods.from_file(entry["path"])
     if "command" in entry:
         # Imported by name: an import statement would add the module to the fingerprints of all cells.
-        return importlib.import_module(f"clusterlets.{PROGRAM_MODULE}").program(
-            entry["name"], entry["command"], entry.get("conda", "")
-        )
+        return importlib.import_module(f"clusterlets.{PROGRAM_MODULE}").program(entry["name"], entry["command"])
     return methods.get(entry["name"])

@@ -18,7 +18,7 @@ from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.entries import PROGRAM_MODULE, load_method
 from clusterlets.storage import hash_of_file
 
-_SOURCE_KEYS = ("path", "command", "conda")
+_SOURCE_KEYS = ("path", "command")
 
 
 class Plan:

@@ -27,7 +27,7 @@ _POLL_INTERVAL = 0.2  # seconds between two checks whether a program that prints
 _PIPE_SIZE = 1 << 20  # bytes, by default the most that a pipe can hold on Linux
 
 
-def program(method_name: str, command: str, conda: str = "") -> type[Method]:
+def program(method_name: str, command: str) -> type[Method]:
     """Make a subclass of :class:`Method` that runs a command line.
 
     Parameters
@@ -38,8 +38,6 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
         A command for the shell. ``{table}`` is the file to read: a CSV file with a header, the features x1, x2, ... and, as
         last column, ``sensitive`` with codes 0..K-1. ``{labels}`` is the file to write: a CSV file with the header ``cluster``
         and one whole number per row, in the table's order. ``{k}``, ``{seed}`` and parameters in braces become their values.
-    conda : str
-        Name of the conda environment that the command needs, if it needs one.
 
     Raises
     ------
@@ -49,8 +47,6 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
     missing = [placeholder for placeholder in ("{table}", "{labels}") if placeholder not in command]
     if missing:
         raise ClusterletsError(f"{method_name}: the command {command!r} lacks {' and '.join(missing)}.")
-
-    shell = [*(["conda", "run", "--no-capture-output", "--name", conda] if conda else []), "/bin/sh", "-c"]
 
     class Program(Method):
         name = method_name
@@ -62,7 +58,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
                 _write_table(table, X, groups)
                 seed = int(random_state.integers(2**31))
                 values = {"table": str(table), "labels": str(labels), "k": n_clusters, "seed": seed, **parameters}
-                _run([*shell, _fill(command, values)])
+                _run(["/bin/sh", "-c", _fill(command, values)])
                 return _read_labels(labels, len(X))
 
         def faults(self, n_clusters, **parameters):

@@ -210,19 +210,19 @@ COMMAND = "sh mine.sh {table} {k} {style} {labels}"
 def test_a_command_is_ranked_like_a_file_and_its_files_are_watched(folder):
     (folder / "mine.sh").write_text("")
     options = rank._parser().parse_args(
-        ["--command", COMMAND, "--name", "awkward", "--parameters", '{"style": ["plain", "fancy"]}', "--conda", "tools"]
+        ["--command", COMMAND, "--name", "awkward", "--parameters", '{"style": ["plain", "fancy"]}']
     )
     config = check_configuration(rank.configuration(SETTINGS, rank._entry(options), None), SCHEMA)
     ((name, entry),) = config["method_settings"].items()
     assert name == "awkward" and entry["names"] == ["awkward"] and entry["role"] == "rival"
-    assert entry["command"] == COMMAND and entry["files"] == ["mine.sh"] and entry["conda"] == "tools"
+    assert entry["command"] == COMMAND and entry["files"] == ["mine.sh"]
     assert entry["parameters"] == {"style": ["plain", "fancy"]}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mine.py", "--name", "other"], "--name and --conda are for --command"),
+        (["mine.py", "--name", "other"], "--name is for --command"),
         (["--command", COMMAND], "command: {style} is not one of the parameters (none)"),
         (["--command", COMMAND, "--parameters", "style=plain"], "style=plain is not a JSON object"),
         (["mine.py", "--which", "fair"], "mine: there is no output 'fair'; it has none"),
