@@ -33,7 +33,6 @@ IGNORED_TEXT = "ignored (not numeric)"
 _LIBRARIES = {".xlsx": ("openpyxl", "tables"), ".parquet": ("pyarrow", "data")}
 _PANDAS_INDEX = " "  # our name for the unnamed column in which pandas saves its index; a stripped name cannot equal it
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
-_FORMULA_STARTS = "=+-@＝＋－＠"  # a spreadsheet reads text that begins with one of these as a formula
 _MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "<na>", "nat", "none", "null"}
 _GAPS = {"", "nan", "<na>", "nat"}  # marks that no person would choose as the name of a group
 _MAX_LISTED = 60  # columns that a remark names
@@ -441,10 +440,7 @@ def _read_parquet(path: Path) -> tuple[list[str], list[Sequence[str]]]:
         import pyarrow
         import pyarrow.parquet
 
-        file = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True)
-        table = file.read()
-        if len(table) != file.metadata.num_rows:
-            raise ValueError(f"it holds {len(table)} of {file.metadata.num_rows} rows")
+        table = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True).read()
         columns = [
             # Python's own dates end with the year 9999.
             column.cast(pyarrow.string())
@@ -594,11 +590,6 @@ def _one_hot(cells: Sequence[str]) -> tuple[list[str], np.ndarray]:
 
 def _remarks_on_table(table: Table, ignored: list[str]) -> list[str]:
     remarks = []
-    formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.parse_number(name))]
-    if formulas:
-        remarks.append(
-            f"names of groups that a spreadsheet would read as formulas, also in CSV files of results: {', '.join(formulas)}"
-        )
     if ignored:
         remarks.append(f"{IGNORED_TEXT}: {', '.join(ignored)}")
     constant = [name for name, spread in zip(table.feature_names, np.ptp(table.X, axis=0), strict=True) if not spread]

@@ -1,6 +1,5 @@
 """Users' tables with common defects are read correctly, or refused in plain words."""
 
-import csv
 import datetime
 import hashlib
 import importlib.util
@@ -24,7 +23,6 @@ from clusterlets.datasets.suspects import reason_not_a_feature
 from clusterlets.datasets.table import fingerprint, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC
-from clusterlets.grid.runs_frame import read_results_table, write_csv
 from clusterlets.steps.user_table import prepare_user_table
 from clusterlets.storage import hash_of_file, load_arrays, load_json
 
@@ -354,20 +352,6 @@ def test_rows_without_a_sensitive_value_are_left_out_or_form_groups(read):
     assert table.group_counts.tolist() == [1, 1, 2, 2, 1]
 
 
-def test_groups_that_look_like_spreadsheet_formulas_are_mentioned_and_kept(read, tmp_path):
-    formulas = ["=1+1", "=cmd|' /C calc'!A0", "@SUM(1)", "+a", "-b", "＝2"]
-    names = [*formulas, "-1", "+2.5", "a=b", "'=3"]
-    lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
-    table, remarks = read("age,city\n" + "".join(lines))
-    assert set(table.group_names) == set(names)
-    prefix = "names of groups that a spreadsheet would read as formulas, also in CSV files of results: "
-    assert set(remarks[0].removeprefix(prefix).split(", ")) == set(formulas) and len(remarks) == 1
-    write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
-    with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
-        assert [line["group"] for line in csv.DictReader(file)] == names
-    assert read_results_table(tmp_path / "lines.csv")["group"].tolist() == names
-
-
 def test_many_names_of_groups_with_odd_characters_are_kept(read):
     odd = ["Zürich", "São Paulo", 'say "hi"', "Cork, Ireland", "rate {pct}", "=1+1", "a:b|c", "東京", "50 %", "x" * 300]
     names = [*odd, *(f"town {row:03}" for row in range(290))]
@@ -473,15 +457,6 @@ def test_dates_beyond_pythons_range_are_text(date_type, far, write_parquet):
     table, remarks, _ = user_table.read(path, ["born"])
     assert sorted(table.group_counts.tolist()) == [1, 2] and "1970-01-01" in " ".join(table.group_names)
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
-
-
-def test_a_parquet_file_with_a_wrong_row_count_is_refused(write_parquet, monkeypatch):
-    path = write_parquet({"age": [1, 2, 3], "city": ["a", "b", "a"]})
-    parquet_file = importlib.import_module("pyarrow.parquet").ParquetFile
-    read = parquet_file.read
-    monkeypatch.setattr(parquet_file, "read", lambda *a, **k: read(*a, **k)[:2])
-    with pytest.raises(ClusterletsError, match=r"not an intact Parquet file \(it holds 2 of 3 rows\)"):
-        user_table.read(path, ["city"])
 
 
 SETTINGS = json.dumps({"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "standard"})

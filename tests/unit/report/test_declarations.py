@@ -60,7 +60,8 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
         for name, drawing in ((f"full_{number}", single_panel(1)[0]), (f"empty_{number}", empty_figure())):
             figures.append(Declaration(name=name, title="T", caption="C", reads=("runs.csv",), sections=(section,)))
             save(drawing, tmp_path / "figures" / name)
-    monkeypatch.setattr("clusterlets.report.figures.declarations", lambda: figures)
+    for module in ("clusterlets.report.figures", "clusterlets.report.page"):
+        monkeypatch.setattr(f"{module}.declarations", lambda: figures)
 
     results = Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS)
     report = page.render(results, page.StepOutputs(images(tmp_path)))
