@@ -1,7 +1,7 @@
 # Every task of the project. A machine needs only Python 3.11 or newer, make and a package index.
 #   make demo       runs the whole workflow on bundled datasets (minutes)
 #   make test       runs every unit, property and fault test, and one small grid (minutes)
-#   make test-slow  runs the other tests, such as those in a browser; each fuzz test searches for FUZZ=5 seconds
+#   make test-slow  runs the other tests, such as those in a browser
 #   make test-all   runs both
 #   make lint       runs ruff, mypy, snakefmt, and the linters of Snakemake and of the container recipes
 #   make generated  regenerates the files that are derived from code: tables of the documentation
@@ -32,7 +32,6 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 WORKERS ?= $(CORES)
 EXCLUDE ?=
 RESULTS ?= results
-FUZZ ?= 5
 PROFILE ?=
 SMOKE_SECONDS ?= 120
 
@@ -83,7 +82,7 @@ test: $(READY)
 	@$(PYTEST) -m "not slow"
 
 test-slow: $(READY)
-	@CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) $(PYTEST) --dist loadgroup -m slow
+	@$(PYTEST) --dist loadgroup -m slow
 
 test-all: test test-slow
 
