@@ -73,9 +73,14 @@ def column_names(sensitive_features) -> list:
     return [name for name, _ in _columns(sensitive_features)[1]]
 
 
+def values_of(classes: np.ndarray) -> list[tuple]:
+    """Each group's values in the sensitive columns, from its value (K,) or its values in several columns (K, S)."""
+    return [tuple(values) for values in classes.reshape(len(classes), -1).tolist()]
+
+
 def names_of(classes: np.ndarray) -> list[str]:
     """The name of each group, from its value (K,) or its values in several columns (K, S)."""
-    return [" + ".join(map(str, np.atleast_1d(value))) for value in classes]
+    return [" + ".join(map(str, values)) for values in values_of(classes)]
 
 
 def _select_columns(columns: list[tuple[Any, Any]], names: Sequence) -> list[tuple[Any, Any]]:
@@ -156,6 +161,8 @@ def _encode_column(name: Any, column, n_rows: float) -> tuple[np.ndarray, np.nda
         codes, values = _encode_objects(where, column)
     elif not is_categorical:
         values, codes = np.unique(column, return_inverse=True)
+        if values.dtype in ("M8[ns]", "m8[ns]"):  # as Python objects, nanoseconds would be plain numbers
+            values = values.astype(f"{values.dtype.kind}8[us]")
     with as_invalid_input(where):
         check_groups(values.tolist(), n_rows)
     alike = look_alikes(values.tolist())

@@ -13,7 +13,7 @@ from clusterlets.algorithms.geometry import moments_by_label, squared_distances_
 from clusterlets.algorithms.limit_repair import repair_labels
 from clusterlets.algorithms.limits import limit_rows, products, violation_units
 from clusterlets.estimators.fair_limit import NumberPerColumn
-from clusterlets.estimators.groups import column_names, encode, names_of
+from clusterlets.estimators.groups import column_names, encode, names_of, values_of
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, check_whole
 from clusterlets.estimators.memberships import encode_labels
 from clusterlets.estimators.saved import limited_group
@@ -132,8 +132,7 @@ def broken_limits(
     counts = np.zeros((len(classes), len(clusters)), dtype=np.int64)
     np.add.at(counts, (groups, codes), 1)
     excess, units = products(rows, counts), violation_units(rows)
-    values = [tuple(np.atleast_1d(value).tolist()) for value in classes]
-    broken = []
+    values, broken = values_of(classes), []
     for cluster, limit in zip(*np.nonzero(excess.T > 0), strict=True):
         name, is_too_many = limited_group(rows[limit], values)
         broken.append((clusters[cluster], name, int(-(-excess[limit, cluster] // units[limit])), is_too_many))

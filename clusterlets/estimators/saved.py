@@ -15,7 +15,7 @@ from clusterlets import methods
 from clusterlets.algorithms.checks import check_groups, check_largest, check_same_index
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.limit_assignment import NewLabels, assign_new
-from clusterlets.estimators.groups import encode
+from clusterlets.estimators.groups import encode, values_of
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers
 from clusterlets.storage import write_json
 from clusterlets.text import counted, first_of
@@ -145,8 +145,7 @@ class SavedClustering:
                 f"A clustering of {method.name} cannot be saved, because this method guarantees nothing for new rows; "
                 f"use {', '.join(other.name for other in savable)}."
             )
-        values = estimator.sensitive_classes_.tolist()
-        groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
+        groups = values_of(estimator.sensitive_classes_)
         counts = np.zeros((len(groups), len(estimator.cluster_centers_)), dtype=np.int64)
         np.add.at(counts, (estimator._groups, estimator.labels_), 1)
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
@@ -192,8 +191,7 @@ class SavedClustering:
     def _encode_groups(self, sensitive_features, n: int) -> tuple[np.ndarray, list[tuple]]:
         """The group codes (n,) of new rows, and all groups: those of the fit, and after them unknown ones."""
         codes, classes = encode(sensitive_features, n, names=self.sensitive_names)
-        values_of_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
-        groups_of_new_rows = [self._match_values_of_fit(values) for values in values_of_groups]
+        groups_of_new_rows = [self._match_values_of_fit(values) for values in values_of(classes)]
         unknown_groups = list(dict.fromkeys(values for values in groups_of_new_rows if values not in self.groups))
         if unknown_groups:
             self._check_order_of_columns(unknown_groups)

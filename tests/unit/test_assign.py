@@ -234,6 +234,13 @@ def test_groups_that_json_cannot_hold_are_refused(tmp_path):
         model.saved().save(str(tmp_path / "model.json"))
 
 
+def test_a_group_may_be_a_tuple():
+    pairs = pd.Series([("a", sex) for sex in SEX])
+    model = FairLimit(K, max_deviation=0.05, random_state=0).fit(X, sensitive_features=pairs)
+    expected = FairLimit(K, max_deviation=0.05, random_state=0).fit(X, sensitive_features=SEX)
+    assert (model.assign(X, sensitive_features=pairs) == expected.assign(X, sensitive_features=SEX)).all()
+
+
 @pytest.mark.parametrize(
     "spoil",
     [

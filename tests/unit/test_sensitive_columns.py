@@ -1,5 +1,6 @@
 """Any kind of column may hold the groups. Arrays and lists do not need pandas, and give the same groups as it does."""
 
+import datetime
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, MethodClustering
-from clusterlets.estimators.groups import column_names, encode
+from clusterlets.estimators.groups import column_names, encode, values_of
 
 RNG = np.random.default_rng(0)
 STRINGS = np.array(["b", "a", "ab", "", "é"])
@@ -37,6 +38,12 @@ def test_an_array_gives_the_same_groups_as_pandas(array):
     assert codes.dtype == np.int64
     assert values.tolist() == expected_values.tolist()
     assert values.dtype == expected_values.dtype
+
+
+@pytest.mark.parametrize("beside", [{}, {"sex": ["f", "f"]}], ids=["alone", "beside another column"])
+def test_times_of_pandas_stay_times_in_the_values_of_groups(beside):
+    _, values = encode(pd.DataFrame({"born": pd.to_datetime(["2021-01-01", "2020-01-01"]), **beside}), 2)
+    assert [row[0] for row in values_of(values)] == [datetime.datetime(2020, 1, 1), datetime.datetime(2021, 1, 1)]
 
 
 SEX = ["f", "m", "f", "f"]
