@@ -64,12 +64,13 @@ class FRACResult:
     n_iter: int
 
 
-def deal(X, groups, centres, tau: Tau = None) -> np.ndarray:
+def deal(X, groups, centres, turns: Sequence[int]) -> np.ndarray:
     """Deal the points out to the centres, round-robin within each group; returns the index (n,) of each point's centre.
 
     Groups are dealt out one after the other in the order of their codes. Within a group, the centres take turns in index order,
     and each takes its nearest free point (by squared Euclidean distance, with ties broken by input order). The turn is not
-    reset between groups: the next group starts with the centre after the one that took the last point.
+    reset between groups: the next group starts with the centre after the one that took the last point. Points that are left
+    over after the turns of their group go to their nearest centres, ties to the lowest index.
 
     Parameters
     ----------
@@ -78,26 +79,27 @@ def deal(X, groups, centres, tau: Tau = None) -> np.ndarray:
         Code of each point's group.
     centres : float array (k, d)
         Centres may coincide, and k may exceed n or the size of a group.
-    tau : float, Fraction, a sequence of K floats or Fractions, or None
-        The fraction of each group's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
-        is dealt out. In a group of n_a points with a smaller tau, each centre takes ``floor(tau * n_a)`` turns. The points left
-        over go to their nearest centres, ties to the lowest index. A float is read as the closest fraction with a
-        denominator up to 2**24, so 1/49 of 49 points is one point.
-
-    Raises
-    ------
-    ClusterletsError
-        If a tau is negative, above 1/k or not a number, or if the number of taus is wrong.
+    turns : sequence of K int
+        The number of turns in each group, at most its size.
 
     Notes
     -----
-    Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k, cluster sizes differ by at most one, for each
-    group and overall. Each centre has a queue of near points. Filling the queues of all k centres takes O(n k d) time, and
-    happened a few dozen times in measurements. O(n k) memory at worst, typically O(n).
+    Algorithm "fair assignment" of Gupta et al., DMKD 2023. If every point is dealt out, cluster sizes differ by at most one,
+    for each group and overall. Each centre has a queue of near points. Filling the queues of all k centres takes O(n k d)
+    time, and happened a few dozen times in measurements. O(n k) memory at worst, typically O(n).
     """
-    X, groups = checked_instances(X, groups, "FRAC")
-    centres = np.array(centres, dtype=np.float64, order="C")
-    return _deal_groups(X, groups, centres, _count_turns(tau, len(centres), np.bincount(groups)))
+    labels = np.empty(len(X), dtype=np.int64)
+    next_centre = 0
+    for group, n_turns in enumerate(turns):
+        members = np.flatnonzero(groups == group)
+        points = X[members]
+        owners = _deal(points, centres, next_centre, n_turns)
+        is_left_over = owners < 0
+        if is_left_over.any():
+            owners[is_left_over] = nearest_centres(points[is_left_over], centres)
+        labels[members] = owners
+        next_centre = (next_centre + n_turns) % len(centres)
+    return labels
 
 
 def frac(
@@ -117,9 +119,12 @@ def frac(
     result is that of the earliest round with the lowest cost.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`deal`. A round takes
-    O(n d) time more than that function. The first centres are distinct points. If fewer than k points are distinct, random
-    centres are completed with duplicate rows, and those of k-means++ are repeated in order.
+    other parameters as :class:`clusterlets.FRAC` declares them. If ``tau`` is None or 1/k, every point is dealt out. If it is
+    less, each centre takes ``floor(tau * n_a)`` turns in a group of n_a points. A float is read as the closest fraction with a
+    denominator up to 2**24, so 1/49 of 49 points is one point.
+
+    A round takes O(n d) time more than :func:`deal`. The first centres are distinct points. If fewer than k points are
+    distinct, random centres are completed with duplicate rows, and those of k-means++ are repeated in order.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
     turns = _count_turns(tau, n_clusters, np.bincount(groups))
@@ -227,7 +232,7 @@ def _distinct_rows(X: np.ndarray, n_rows: int, order: np.ndarray) -> list[int]:
 
 def _run_round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
     """One round of FRAC: fair labels, the means of their clusters, and the cost at these means."""
-    labels = _deal_groups(X, groups, centres, turns)
+    labels = deal(X, groups, centres, turns)
     present, compact_labels = np.unique(labels, return_inverse=True)
     means, inertia = moments_by_label(X, compact_labels, len(present))
     centres = centres.copy()
@@ -240,22 +245,6 @@ def _make_result(X, labels, centres, cost, n_iter) -> FRACResult:
     present, labels_nearest = np.unique(nearest, return_inverse=True)
     labels_fair = np.unique(labels, return_inverse=True)[1]
     return FRACResult(labels_fair, labels_nearest, centres, centres[present], cost, n_iter)
-
-
-def _deal_groups(X, groups, centres, turns) -> np.ndarray:
-    """Index (n,) of each instance's centre: ``turns[a]`` points of group a are dealt out, the rest go to the nearest centre."""
-    labels = np.empty(len(X), dtype=np.int64)
-    next_centre = 0
-    for group, n_turns in enumerate(turns):
-        members = np.flatnonzero(groups == group)
-        points = X[members]
-        owners = _deal(points, centres, next_centre, n_turns)
-        is_left_over = owners < 0
-        if is_left_over.any():
-            owners[is_left_over] = nearest_centres(points[is_left_over], centres)
-        labels[members] = owners
-        next_centre = (next_centre + n_turns) % len(centres)
-    return labels
 
 
 @inner

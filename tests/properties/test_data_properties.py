@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
-from clusterlets.algorithms.frac import deal, frac
+from clusterlets.algorithms.frac import frac
 from clusterlets.algorithms.geometry import diameter, distance_sums, within_sums
 
 few_examples = settings(max_examples=25)
@@ -63,7 +63,6 @@ def test_single_precision_gives_the_same_results_as_double(table, k, seed):
     for sums_by_label in (distance_sums, within_sums):
         assert np.array_equal(sums_by_label(single, labels, 3), sums_by_label(double, labels, 3))
     assert diameter(single) == diameter(double)
-    assert np.array_equal(deal(single, groups, single[:2]), deal(double, groups, double[:2]))
     n_centres = min(k, len(single))
     from_single, from_double = (frac(X, groups, n_centres, np.random.default_rng(seed), max_iter=3) for X in (single, double))
     assert from_single.centres.tobytes() == from_double.centres.tobytes()
