@@ -3,7 +3,7 @@
     python benchmarks/bench_growth.py [--plot docs/figures/growth.png]
 
 A separate process for each n makes the instances and extracts the clusterlets. Every matcher then runs in a fork of that
-process. Exact distance sums are measured up to ``row_samples.EXACT_LIMIT`` instances.
+process. Exact distance sums are measured up to ``row_samples.ALL_PAIRS_ROWS`` instances.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     for name in matchers:
         steps[name] = in_fork(lambda: match(name, clusterlets))
     labels, n_labels = clusterlets.labels, len(clusterlets)
-    if n <= row_samples.EXACT_LIMIT:
+    if n <= row_samples.ALL_PAIRS_ROWS:
         steps["distance sums, exact"] = in_fork(lambda: geometry.distance_sums(X, labels, n_labels))
     order = np.random.default_rng(0).permutation(n)
     steps["distance sums, sampled"] = in_fork(lambda: geometry.sampled_sums(X, labels, n_labels, order))

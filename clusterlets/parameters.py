@@ -223,7 +223,7 @@ MIN_CLUSTER_SIZE = Integer(
     1,
     10**9,
     bound=SIZE,
-    meaning="Smallest number of rows in a cluster. With delta = 0 and 1 / L here, rounded up, no share differs from the "
+    meaning="Smallest number of rows in a cluster. With delta = 0 and at least 1 / L rows, no share differs from the "
     "table's by more than L.",
 )
 

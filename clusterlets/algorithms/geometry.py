@@ -17,7 +17,7 @@ from clusterlets.algorithms.kernels import (
     sums_by_label,
     tiles_of,
 )
-from clusterlets.algorithms.row_samples import EXACT_LIMIT
+from clusterlets.algorithms.row_samples import ALL_PAIRS_ROWS
 
 # Number of estimates that sampled_sums returns: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16
@@ -114,7 +114,7 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
     overstates the error slightly: the true one is sqrt(1 - f) times as large if a fraction f of the rows is sampled.
 
     O(n log n) time to draw the samples, and O(16 m^2 d) for samples of m rows. O(n + n_labels^2) memory. Meant for more than
-    ``EXACT_LIMIT`` rows.
+    ``ALL_PAIRS_ROWS`` rows.
     """
     X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
     sizes = np.bincount(labels, minlength=n_labels)
@@ -141,9 +141,9 @@ def diameter(X: np.ndarray) -> float:
 def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     """A lower and an upper bound on the largest Euclidean distance between two rows of ``X`` (n, d).
 
-    The bounds are usually equal, and then exact. They differ only for more than ``EXACT_LIMIT`` rows, and only if many rows are
-    about equally far from the centroid, as with a hundred features. Then the lower bound is the largest distance between the
-    outermost ``EXACT_LIMIT / 5`` rows, and the upper bound also covers all other pairs.
+    The bounds are usually equal, and then exact. They differ only for more than ``ALL_PAIRS_ROWS`` rows, and only if many rows
+    are about equally far from the centroid, as with a hundred features. Then the lower bound is the largest distance between
+    the outermost ``ALL_PAIRS_ROWS / 5`` rows, and the upper bound also covers all other pairs.
 
     By the triangle inequality, d(x, y) is at most the sum of the distances of x and y to the centroid. Rows are visited from
     the outermost one inwards, so most pairs are skipped. O(n^2 d) time at worst, near O(n d) on real tables.
@@ -154,11 +154,11 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     radii = np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1)) * (1 + 1e-9)
     order = np.argsort(-radii, kind="stable")
     radii = radii[order]
-    if len(X) > EXACT_LIMIT:
-        outermost = EXACT_LIMIT // 5
+    if len(X) > ALL_PAIRS_ROWS:
+        outermost = ALL_PAIRS_ROWS // 5
         largest = _largest_distance(X[order[:outermost]], radii[:outermost])
         # A pair can be further apart than `largest` only if its radii add up to more. Stop if too many pairs have such radii.
-        if np.searchsorted(-radii, radii - largest).sum() > EXACT_LIMIT * EXACT_LIMIT // 10:
+        if np.searchsorted(-radii, radii - largest).sum() > ALL_PAIRS_ROWS * ALL_PAIRS_ROWS // 10:
             return largest, max(largest, float(radii[0] + radii[outermost]))
     largest = _largest_distance(X[order], radii)
     return largest, largest

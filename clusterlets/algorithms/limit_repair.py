@@ -136,14 +136,14 @@ class _Problem:
         k, old = self.old.shape[1], self.old
         if (products(self.rows, old) <= 0).all() and (old.sum(axis=0) >= self.least_size).all():
             return old, 0, np.zeros(old.shape)
-        blocks, weights = np.argwhere(old > 0), old[old > 0].astype(np.float64)
+        pairs, weights = np.argwhere(old > 0), old[old > 0].astype(np.float64)  # pairs of a group and a cluster
         sums = np.zeros((*old.shape, k))
         np.add.at(sums, (self.groups, self.labels), relative)
-        changed = (blocks[:, 1, None] != np.arange(k)).astype(np.float64)
+        changed = (pairs[:, 1, None] != np.arange(k)).astype(np.float64)
         costs = changed + _DISTANCE * changed * sums[old > 0] / weights[:, None]
-        dual = self.dual(costs, weights, np.ascontiguousarray(blocks[:, 0]))
+        dual = self.dual(costs, weights, np.ascontiguousarray(pairs[:, 0]))
         # The value of the dual at these multipliers, if distances cost nothing.
-        least = float(((changed + dual.prices[blocks[:, 0]]).min(axis=1) * weights).sum())
+        least = float(((changed + dual.prices[pairs[:, 0]]).min(axis=1) * weights).sum())
         units = violation_units(self.constraints)[:, None]
         bound = max(0, ceil(least - (dual.multipliers * self.slack / units).sum() - _ROUNDING * len(self.groups)))
         counts = self.nearer_to_old(self.counts_near(dual.counts))

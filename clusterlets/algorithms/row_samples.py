@@ -7,7 +7,7 @@ import numpy as np
 
 #: Maximum number of rows for which cohesion visits all pairs of rows: 5 * 10^9 pairs, in about 10 s on one core. Ten times as
 #: many rows would take a hundred times as long, whereas :func:`clusterlets.algorithms.geometry.sampled_sums` takes a second.
-EXACT_LIMIT = 100_000
+ALL_PAIRS_ROWS = 100_000
 #: Maximum number of rows for which silhouettes are exact by default, and the number of rows sampled from larger tables.
 EXACT_ROWS, SAMPLED_ROWS = 10_000, 2_000
 

@@ -172,9 +172,9 @@ def scaled(table: Table, scaling: str) -> np.ndarray:
     if scaling == "none":
         return table.X
     X = standardise(table.X)
-    for block in table.one_hot:
-        variance = table.X[:, block].var(axis=0).sum()
-        X[:, block] = (table.X[:, block] - table.X[:, block].mean(axis=0)) / np.sqrt(variance)
+    for columns in table.one_hot:
+        variance = table.X[:, columns].var(axis=0).sum()
+        X[:, columns] = (table.X[:, columns] - table.X[:, columns].mean(axis=0)) / np.sqrt(variance)
     return X
 
 

@@ -180,20 +180,20 @@ def read(
             columns, skipped = _choose_features(path.name, columns, reason_to_skip, bool(one_hot and text_columns))
             remarks += skipped
         X, has_features, row_remarks = source.complete_rows(columns, text_columns if one_hot else [], advice)
-        names, blocks = [column.name for column in columns], []
+        names, slices = [column.name for column in columns], []
         for column in text_columns if one_hot else []:
             levels, dummies = _one_hot(column.cells)
             if len(levels) < 2:
                 remarks.append(f"left out (text that hardly ever repeats, or never varies): {column.name}")
                 continue
-            blocks.append(slice(len(names), len(names) + len(levels)))
+            slices.append(slice(len(names), len(names) + len(levels)))
             X, names = np.column_stack([X, dummies]), names + [f"{column.name} = {level}" for level in levels]
         if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         with _at(f"{path.name}:"):
             sensitive_columns = [np.where(has_group, values, "")[has_features] for values in sensitive_values.values()]
             table = table_of_groups(X[has_features], tuple(names), sensitive_columns, min_groups)
-            table = replace(table, one_hot=tuple(blocks))
+            table = replace(table, one_hot=tuple(slices))
             check(table)
         if not np.ptp(table.X, axis=0).any():
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")

@@ -1,11 +1,11 @@
 """Antidote: k-means with a few added points."""
 
 from clusterlets.estimators.base import RandomState
-from clusterlets.estimators.method import FairMethod
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.methods import antidote
 
 
-class Antidote(FairMethod):
+class Antidote(MethodClusterer):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
     Source: Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021. It clusters at most 2,000 rows and

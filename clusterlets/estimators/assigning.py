@@ -3,11 +3,11 @@
 import warnings
 
 from clusterlets.algorithms.checks import check_same_index
-from clusterlets.estimators.method import FairMethod
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.estimators.saved import SavedClustering
 
 
-class AssigningMethod(FairMethod):
+class AssigningClusterer(MethodClusterer):
     """Base of the estimators whose method can assign new rows so that its guarantee still holds."""
 
     def saved(self) -> SavedClustering:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from clusterlets.estimators.assigning import AssigningMethod
+from clusterlets.estimators.assigning import AssigningClusterer
 from clusterlets.estimators.base import RandomState
 from clusterlets.methods import fair_limit
 
@@ -14,7 +14,7 @@ from clusterlets.methods import fair_limit
 NumberPerColumn = float | str | Fraction | Mapping[str, float | str | Fraction]
 
 
-class FairLimit(AssigningMethod):
+class FairLimit(AssigningClusterer):
     """k-means in which every group's share in a cluster differs from its share in the table by at most a limit.
 
     Limits hold exactly: they are checked with whole numbers, and a float means its shortest decimal, so 0.03 is 3/100. With

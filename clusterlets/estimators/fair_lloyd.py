@@ -1,11 +1,11 @@
 """FairLloyd: k-means for the group that is worst off."""
 
 from clusterlets.estimators.base import RandomState
-from clusterlets.estimators.method import FairMethod
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.methods import fair_lloyd
 
 
-class FairLloyd(FairMethod):
+class FairLloyd(MethodClusterer):
     """k-means that lowers the largest mean squared error of a group.
 
     Source: Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021. It does not constrain the groups' shares.

@@ -1,11 +1,11 @@
 """Small balanced sets of instances, which k-means joins: Fairlets and TreeFairlets."""
 
 from clusterlets.estimators.base import RandomState
-from clusterlets.estimators.method import FairMethod
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.methods import fairlets, tree_fairlets
 
 
-class Fairlets(FairMethod):
+class Fairlets(MethodClusterer):
     """The cheapest small sets of instances with the balance of the table, and k-means of their means.
 
     Source: Chierichetti, Kumar, Lattanzi and Vassilvitskii, Fair clustering through fairlets, NeurIPS 2017. It takes two groups
@@ -35,7 +35,7 @@ class Fairlets(FairMethod):
         self.random_state = random_state
 
 
-class TreeFairlets(FairMethod):
+class TreeFairlets(MethodClusterer):
     """Small sets of instances with at least a given balance, found by a random tree of boxes, and k-means of their means.
 
     Source: Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, Scalable fair clustering, ICML 2019. It takes two groups. See

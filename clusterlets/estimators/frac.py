@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
-from clusterlets.estimators.assigning import AssigningMethod
+from clusterlets.estimators.assigning import AssigningClusterer
 from clusterlets.estimators.base import RandomState
 from clusterlets.methods import frac, frac_oe
 
 
-class FRAC(AssigningMethod):
+class FRAC(AssigningClusterer):
     """k-means whose clusters take turns picking instances, so that each gets its part of every group.
 
     Source: Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023. With the output ``nearest``,
@@ -29,7 +29,7 @@ class FRAC(AssigningMethod):
     tol : float, default=0.0001
         Relative change of the cost at which the rounds end.
     n_init : int, default=1
-        Number of fits, of which the best one counts, by the objective.
+        Number of fits. The one whose output ``fair`` has the least sum of squared errors counts.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep: the fair assignment, or each instance in the cluster of the nearest centre, which is
         not fair. The Clusterlets paper scored ``nearest``.
@@ -75,7 +75,7 @@ class FRAC(AssigningMethod):
         self.random_state = random_state
 
 
-class FRACOE(AssigningMethod):
+class FRACOE(AssigningClusterer):
     """Plain k-means, and one fair assignment of FRAC at the end.
 
     Source: as :class:`FRAC`. See :func:`clusterlets.algorithms.frac.frac_oe`.
@@ -88,7 +88,7 @@ class FRACOE(AssigningMethod):
         Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced means
         1 / n_clusters, and 0.95x means 0.95 / n_clusters.
     n_init : int, default=1
-        Number of fits, of which the best one counts, by the objective.
+        Number of fits. The one whose output ``fair`` has the least sum of squared errors counts.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep: the fair assignment, or each instance in the cluster of the nearest centre, which is
         not fair. The Clusterlets paper scored ``nearest``.

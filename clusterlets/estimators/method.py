@@ -18,7 +18,7 @@ from clusterlets.estimators.saved import SavedClustering
 from clusterlets.methods.check import check_parameters
 
 
-class FairMethod(FairClusterer):
+class MethodClusterer(FairClusterer):
     """Base of the estimators that run a method of :mod:`clusterlets.methods`.
 
     A subclass names the class of the method in ``_method_class``, and takes its parameters in ``__init__``. The labels are
@@ -59,8 +59,8 @@ class FairMethod(FairClusterer):
         method = self._method()
         self._check_table(method, X, groups)
         compile_together(method.kernels)
-        classes = self.sensitive_classes_  # the value of each group, for each sensitive column
-        columns = dict(zip(self.sensitive_names_, [classes] if classes.ndim == 1 else classes.T, strict=True))
+        classes = self.sensitive_classes_.reshape(len(self.sensitive_classes_), -1)
+        columns = dict(zip(self.sensitive_names_, classes.T, strict=True))  # the value of each group in each column
         fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set_attributes(X, clustering, vars(fitted))
@@ -119,7 +119,7 @@ class FairMethod(FairClusterer):
         return nearest_centres(self._check_new_rows(X), self.cluster_centers_)
 
 
-class MethodClustering(FairMethod):
+class MethodClustering(MethodClusterer):
     """Run any method of :mod:`clusterlets.methods`, or a method from a file of your own.
 
     Parameters

@@ -3,11 +3,11 @@
 from typing import Literal
 
 from clusterlets.estimators.base import RandomState
-from clusterlets.estimators.method import FairMethod
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.methods import fairkm, vfc
 
 
-class FairKM(FairMethod):
+class FairKM(MethodClusterer):
     """k-means with a penalty on the distance between the groups' shares in a cluster and in the table.
 
     Source: Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020. A run that
@@ -54,7 +54,7 @@ class FairKM(FairMethod):
         self.random_state = random_state
 
 
-class VFC(FairMethod):
+class VFC(MethodClusterer):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
 
     Source: Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021. A run that does not converge returns its

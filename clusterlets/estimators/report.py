@@ -189,12 +189,12 @@ def fairness_report(
     If clusters overlap, the social, k-median and k-center costs and the silhouettes count each instance only in the cluster
     that ``labels_`` of the estimators would name: the one with the nearest centre. The centres are the means of all members.
 
-    Cohesion is exact up to 100,000 instances (``row_samples.EXACT_LIMIT``). This takes O(n^2 d) time, or less if clusters are
-    disjoint, because only pairs inside clusters count. It takes O(n d + G^2) memory for G different combinations of
-    clusters. For more instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds.
+    Cohesion is exact up to 100,000 instances. This takes O(n^2 d) time, or less if clusters are disjoint, because only pairs
+    inside clusters count. It takes O(n d + G^2) memory for G different combinations of clusters. For more instances,
+    :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds.
 
-    Silhouettes are exact up to 10,000 instances (``row_samples.EXACT_ROWS``). For more, they are computed for a sample of
-    m = 2,000 rows against all others, in O(m n d) time.
+    Silhouettes are exact up to 10,000 instances. For more, they are computed for a sample of m = 2,000 rows against all others,
+    in O(m n d) time.
 
     A round of plain k-means with C clusters takes O(n d C) time, and a start usually a few tens of rounds. Above 100,000 rows,
     there are 10 starts. Plain k-means runs once per process, table and number of clusters. It does not run if clusters overlap
@@ -273,7 +273,7 @@ def _silhouettes(X, labels, rng: np.random.Generator | None) -> tuple[np.ndarray
 def _distance_sums(X, pieces_of_rows, membership, rng) -> np.ndarray:
     """Sums of distances between pieces (G, G). Only the diagonal if clusters are disjoint; estimates for many rows."""
     n_pieces = membership.shape[1]
-    if len(X) > row_samples.EXACT_LIMIT:
+    if len(X) > row_samples.ALL_PAIRS_ROWS:
         return geometry.sampled_sums(X, pieces_of_rows, n_pieces, rng.permutation(len(X)))
     if (membership.sum(axis=0) == 1).all():
         return np.diag(geometry.within_sums(X, pieces_of_rows, n_pieces))

@@ -4,11 +4,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from clusterlets.estimators.base import RandomState
 from clusterlets.estimators.inputs import InvalidInput
-from clusterlets.estimators.method import FairMethod
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.methods import scaff_tree
 
 
-class ScaffTree(FairMethod):
+class ScaffTree(MethodClusterer):
     """A tree whose leaves are the clusters: it learns the labels of k-means by splits that do not separate the groups.
 
     The splits are those of SCAFF, a classifier: Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using

@@ -20,6 +20,6 @@ class Sample:
 
     @classmethod
     def draw(cls, n: int, random_state: np.random.Generator) -> "Sample":
-        """Draw the sample of a table with n rows: at most 2,000 rows, and an order only above ``row_samples.EXACT_LIMIT``."""
+        """Draw the sample of a table with n rows: at most 2,000 rows, and an order only above ``ALL_PAIRS_ROWS``."""
         rows = row_samples.sample_rows(n, random_state, exact_rows=row_samples.SAMPLED_ROWS)
-        return cls(rows, random_state.permutation(n) if n > row_samples.EXACT_LIMIT else None)
+        return cls(rows, random_state.permutation(n) if n > row_samples.ALL_PAIRS_ROWS else None)

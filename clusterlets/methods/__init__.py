@@ -4,8 +4,8 @@ A file contains one subclass of :class:`Method`. The file has the method's name 
 for G-B. A file of your own works the same way from any folder (:func:`from_file`). Nothing else needs an edit for a new method:
 paths, jobs, results, figures, commands and docs/methods.md follow from the attributes of the class.
 
-Methods import compiled algorithms where they call them, because listing parameters must not load Numba. Five modules here are
-no methods: ``base``, ``registry``, ``users_file``, ``check`` and ``fits``.
+Methods import compiled algorithms where they call them, because listing parameters must not load Numba. Six modules here are no
+methods: ``base``, ``registry``, ``users_file``, ``check``, ``fits`` and ``hopping``.
 """
 
 from clusterlets.methods.base import COMPILED, Matcher, Method

@@ -611,10 +611,10 @@ def test_cohesion_of_many_rows_is_estimated_from_a_sample_with_an_error(monkeypa
     X, sex = rng.normal(size=(4000, 2)), rng.integers(2, size=4000)
     clustering = ClusterletClustering(2, matcher=matcher, random_state=1).fit(X, sensitive_features=sex).memberships_
     make_report = partial(fairness_report, X, clustering, sex, silhouette=False, reference_cost=1.0)
-    monkeypatch.setattr(row_samples, "EXACT_LIMIT", 4000)
+    monkeypatch.setattr(row_samples, "ALL_PAIRS_ROWS", 4000)
     exact = make_report()
     assert exact["cohesion_error"] == 0
-    monkeypatch.setattr(row_samples, "EXACT_LIMIT", 3999)
+    monkeypatch.setattr(row_samples, "ALL_PAIRS_ROWS", 3999)
     sampled = make_report()
     assert repr(make_report()) == repr(sampled) != repr(exact)
     assert abs(sampled["cohesion"] - exact["cohesion"]) < 5 * sampled["cohesion_error"]

@@ -154,7 +154,7 @@ def test_the_largest_distance_of_too_many_rows_is_exact_or_bounded(monkeypatch):
     triangle[:3] = np.column_stack([np.cos([0, 2, 4]), np.sin([0, 2, 4])])
     square[:4] += [[5, 0], [0, 4.9], [-4.8, 0], [0, -4.7]]
     assert diameter_bounds(square) == (9.8, 9.8) and diameter(square[:10]) == 9.8  # 9.8 is 5 + 4.8
-    monkeypatch.setattr(geometry, "EXACT_LIMIT", 10)
+    monkeypatch.setattr(geometry, "ALL_PAIRS_ROWS", 10)
     largest_distance = cdist(triangle, triangle).max()
     assert diameter_bounds(triangle) == pytest.approx((largest_distance, largest_distance), rel=1e-15)
     radii = np.linalg.norm(square - square.mean(axis=0), axis=1)

@@ -28,7 +28,7 @@ GRID = {
 
 
 def test_sums_are_exact_up_to_100_000_rows():
-    assert row_samples.EXACT_LIMIT == 100_000
+    assert row_samples.ALL_PAIRS_ROWS == 100_000
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def run_in(tmp_path, monkeypatch):
 
 
 def test_a_table_above_the_limit_is_scored_on_samples_and_the_report_says_so(run_in, tmp_path, monkeypatch):
-    monkeypatch.setattr(row_samples, "EXACT_LIMIT", ROWS)
+    monkeypatch.setattr(row_samples, "ALL_PAIRS_ROWS", ROWS)
     exact = run_in("exact")
-    monkeypatch.setattr(row_samples, "EXACT_LIMIT", ROWS - 1)
+    monkeypatch.setattr(row_samples, "ALL_PAIRS_ROWS", ROWS - 1)
     monkeypatch.setattr(geometry, "sampled_sums", partial(geometry.sampled_sums, sample_size=20))
     run_in("again")
     sampled = run_in("sampled")
