@@ -86,10 +86,11 @@ def sample_coreset(
         squared_distances = costs[np.arange(group_size), nearest]
         ring_ends = (squared_distances.mean() or 1.0) * 2.0**_RING_EXPONENTS
         rings = np.searchsorted(ring_ends, squared_distances, side="right")
-        # A cell is one ring around one centre. There are fewer than 64 rings, so no two cells have the same number.
-        cells = np.unique(nearest * 64 + rings, return_inverse=True)[1]
+        # A cell is one ring around one centre. There are fewer than 64 rings, so no two cells have the same number. Small
+        # integers are sorted in linear time.
+        cells = (nearest * 64 + rings).astype(np.min_scalar_type(64 * len(centres)))
         positions_by_cell = np.argsort(cells, kind="stable")
-        boundaries = np.flatnonzero(np.r_[True, np.diff(cells[positions_by_cell]) > 0, True])
+        boundaries = np.flatnonzero(np.r_[True, np.diff(cells[positions_by_cell]) != 0, True])
         n_drawn = max(2 * n_clusters, round(size * group_size / len(X)))
         n_per_cell = max(1, n_drawn // (len(boundaries) - 1))
         for start, end in pairwise(boundaries):

@@ -536,10 +536,21 @@ def _solve(matrix, right, size):
     """Solve the first ``size`` equations of a linear system by Cholesky; ``right`` becomes the solution.
 
     Only the upper half of the matrix is read; it is overwritten. Inner loops run along rows and start at 0, which lets the
-    compiler vectorise them. Returns False if the matrix is not positive definite.
+    compiler vectorise them. Four rows at a time take up the earlier rows, which are then read from memory only once.
+    Returns False if the matrix is not positive definite.
     """
     for i in range(size):
-        for k in range(i):
+        if i % 4 == 0 and i + 4 <= size:
+            for k in range(i):
+                a, b, c, d = matrix[k, i], matrix[k, i + 1], matrix[k, i + 2], matrix[k, i + 3]
+                if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+                    for j in range(size - i):
+                        value = matrix[k, i + j]
+                        matrix[i, i + j] -= a * value
+                        matrix[i + 1, i + j] -= b * value
+                        matrix[i + 2, i + j] -= c * value
+                        matrix[i + 3, i + j] -= d * value
+        for k in range(i - i % 4 if i < size - size % 4 else 0, i):
             factor = matrix[k, i]
             if factor != 0.0:
                 for j in range(size - i):
@@ -565,6 +576,11 @@ def _newton_system(constraints, curvature, temperature, free, n_free, gradient, 
     """Fill in the damped Newton system of the free multipliers: the upper half of the matrix, and the right side."""
     k = curvature.shape[1]
     largest_curvature = 0.0
+    has_curvature = np.zeros((k, k), dtype=np.bool_)  # whether the clusters share instances, which most pairs do not
+    for group in range(curvature.shape[0]):
+        for larger in range(k):
+            for smaller in range(larger + 1):
+                has_curvature[larger, smaller] |= curvature[group, larger, smaller] != 0.0
     for i in range(n_free):
         constraint_i, cluster_i = free[i] // k, free[i] % k
         right[i] = gradient[constraint_i, cluster_i]
@@ -572,8 +588,11 @@ def _newton_system(constraints, curvature, temperature, free, n_free, gradient, 
             constraint_j, cluster_j = free[j] // k, free[j] % k
             larger, smaller = max(cluster_i, cluster_j), min(cluster_i, cluster_j)
             total = 0.0
-            for group in range(constraints.shape[1]):
-                total += constraints[constraint_i, group] * constraints[constraint_j, group] * curvature[group, larger, smaller]
+            if has_curvature[larger, smaller]:
+                for group in range(constraints.shape[1]):
+                    total += (
+                        constraints[constraint_i, group] * constraints[constraint_j, group] * curvature[group, larger, smaller]
+                    )
             matrix[i, j] = total / temperature
         largest_curvature = max(largest_curvature, matrix[i, i])
     # Where the dual is flat, a thousandth of its largest curvature keeps the steps finite.

@@ -7,13 +7,13 @@ from clusterlets.errors import ClusterletsError
 
 
 def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Checked copies of the rows (n, d) and groups (n,), in the types that compiled code needs.
+    """The checked rows (n, d) and groups (n,), in the types that compiled code needs; copies only if they have others.
 
     Raises ClusterletsError if the shapes do not match, if groups are not codes, if features are not finite or their squared
     differences overflow or vanish, or if the number of clusters is not in 1..n. Codes need not be consecutive. ``method`` is
     the name of the method in messages. O(n d).
     """
-    X, groups = np.array(X, dtype=np.float64, order="C"), np.asarray(groups)
+    X, groups = np.require(X, np.float64, ["C", "W"]), np.asarray(groups)  # compiled code takes no read-only arrays
     if X.ndim != 2 or groups.shape != X.shape[:1]:
         raise ClusterletsError(f"{method} needs X (n, d) and groups (n,), not {X.shape} and {groups.shape}.")
     if not 1 <= n_clusters <= len(X):
@@ -23,7 +23,7 @@ def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.n
     if not np.isfinite(X).all():
         raise ClusterletsError(f"{method} needs finite features: drop or fill the missing and infinite values first.")
     check_magnitudes(X)
-    return X, groups.astype(np.int64)
+    return X, np.require(groups, np.int64, ["C", "W"])
 
 
 def codes_that_occur(groups: np.ndarray) -> np.ndarray:

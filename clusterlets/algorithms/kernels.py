@@ -20,11 +20,12 @@ ROWS = 4
 
 def tiles_of(rows: np.ndarray) -> np.ndarray:
     """Rows (n, d), float64, rearranged in tiles (T, d, LANES)."""
-    n, d = rows.shape
-    n_tiles = -(-n // LANES)
-    padded = np.zeros((n_tiles * LANES, d))
-    padded[:n] = rows
-    return np.ascontiguousarray(padded.reshape(n_tiles, LANES, d).transpose(0, 2, 1))
+    (n, d), n_full = rows.shape, len(rows) // LANES
+    tiles = np.zeros((-(-n // LANES), d, LANES))
+    tiles[:n_full] = rows[: n_full * LANES].reshape(n_full, LANES, d).transpose(0, 2, 1)
+    if n > n_full * LANES:
+        tiles[n_full, :, : n - n_full * LANES] = rows[n_full * LANES :].T
+    return tiles
 
 
 @inner

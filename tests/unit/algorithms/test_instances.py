@@ -28,11 +28,22 @@ def test_an_unusable_table_is_refused(change, message):
         checked_instances(**{"X": X, "groups": GROUPS, "method": "mine", "n_clusters": 2} | change)
 
 
-def test_a_usable_table_is_copied_with_the_types_that_compiled_code_needs():
+def test_a_usable_table_gets_the_types_that_compiled_code_needs():
     rows, groups = checked_instances(np.asfortranarray(X, dtype=np.float32), GROUPS.astype(np.int8), "mine", 6)
     assert rows.dtype == np.float64 and rows.flags.c_contiguous and (rows == X).all()
     assert groups.dtype == np.int64 and (groups == GROUPS).all()
-    assert not np.shares_memory(checked_instances(X, GROUPS, "mine")[0], X)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    assert checked_instances(frozen, GROUPS, "mine")[0].flags.writeable
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_no_method_changes_its_table(name):
+    rng = np.random.default_rng(1)
+    rows, groups = rng.normal(size=(60, 2)), rng.permutation(60) % 2
+    given_rows, given_groups = rows.copy(), groups.copy()
+    methods.get(name)().fit(given_rows, given_groups, 3, np.random.default_rng(0))
+    assert (given_rows == rows).all() and (given_groups == groups).all()
 
 
 @pytest.mark.parametrize("name", methods.names())
