@@ -8,7 +8,6 @@ import json
 import socket
 import subprocess
 import sys
-import tempfile
 import zipfile
 
 import pytest
@@ -16,10 +15,7 @@ from disks import disk, remount
 from processes import wait_until
 from served import ADULT, GOOD, WRONG, archive
 
-from clusterlets import storage
 from clusterlets.datasets import transfer
-from clusterlets.steps.fetching import fetch_dataset
-from clusterlets.steps.preparing import prepare_dataset
 
 FILE_PATH, ZIP_PATH = "/diabetes.csv", "/toy.zip"  # on the server
 HALF_SIZE = len(GOOD) // 2
@@ -234,14 +230,6 @@ def test_a_full_disk_is_reported(toy, site, address, small_disk):
     toy.fetch_and_check()
 
 
-def test_a_full_disk_for_temporary_files_is_reported(toy, site, address, tmp_path, monkeypatch):
-    site.serve(FILE_PATH, GOOD)
-    with disk(tmp_path / "temporary", "size=128k") as small_folder, monkeypatch.context() as patch:
-        patch.setattr(tempfile, "tempdir", str(small_folder))
-        toy.assert_fetch_fails(f"cannot be stored in {small_folder}/.* .No space left on device", address)
-    toy.fetch_and_check()
-
-
 def test_a_read_only_disk_is_reported_unless_the_files_were_fetched_before(toy, site, address, small_disk):
     site.heal(FILE_PATH)
     remount(small_disk, "ro")
@@ -283,10 +271,6 @@ def stall(source, target):
     replace(source, target)
 os.replace = stall
 """
-PREPARE_IRIS = """
-from clusterlets.steps.preparing import prepare_dataset
-prepare_dataset("iris", sys.argv[1], sys.argv[2], "none", sys.argv[3], sys.argv[4])
-"""
 
 
 def kill_when_stalled(program, *arguments):
@@ -303,15 +287,3 @@ def test_a_fetch_killed_between_two_files_can_be_repeated(toy_of_two_files, site
     (temporary_file,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # hidden, so it is never mistaken for data
     temporary_file.unlink()
     assert toy_of_two_files.fetch_and_check()["source"] == site.address + ZIP_PATH
-
-
-@pytest.mark.parametrize("stalled_file, finished_files", [("data.npz", []), ("data.json", ["data.npz"])])
-def test_a_killed_preparation_can_be_repeated(stalled_file, finished_files, tmp_path):
-    receipt, prepared = tmp_path / "receipt.json", tmp_path / "prepared"
-    outputs = [prepared / "data.npz", prepared / "data.json"]
-    fetch_dataset("iris", tmp_path / "raw", receipt)
-    kill_when_stalled(PREPARE_IRIS, tmp_path / "raw", receipt, *outputs, stalled_file)
-    assert sorted(path.name for path in prepared.iterdir() if not path.name.startswith(".")) == finished_files
-    prepare_dataset("iris", tmp_path / "raw", receipt, "none", *outputs)
-    assert storage.load_arrays(outputs[0])["X"].shape == (150, 4)
-    assert json.loads(outputs[1].read_text())["rows"] == 150

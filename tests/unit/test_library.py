@@ -137,27 +137,3 @@ def test_a_mixed_installation_is_refused(mixed_installation, module):
 
 def test_the_command_refuses_a_mixed_installation_in_one_line(mixed_installation):
     assert run_in(mixed_installation, "import clusterlets.__main__").stderr.count("\n") == 1
-
-
-# Imports each module of the package and prints those that are not refused.
-IMPORT_EVERY_MODULE = """
-import importlib
-from pathlib import Path
-for file in sorted(Path("clusterlets").rglob("*.py")):
-    module = ".".join(file.with_suffix("").parts).removesuffix(".__init__")
-    if module in ("clusterlets", "clusterlets.__main__"):
-        continue
-    for name in [name for name in sys.modules if name.startswith("clusterlets.")]:
-        del sys.modules[name]
-    try:
-        importlib.import_module(module)
-        print(module)
-    except ImportError as error:
-        if "another package named clusterlets, " not in str(error):
-            print(module, error)
-"""
-
-
-def test_no_module_runs_in_a_mixed_installation(mixed_installation):
-    process = run_in(mixed_installation, f"exec({IMPORT_EVERY_MODULE!r})")
-    assert (process.returncode, process.stdout) == (0, "")

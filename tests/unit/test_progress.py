@@ -120,16 +120,6 @@ def test_without_a_terminal_a_line_is_written_every_five_minutes(make_handler):
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1,000 of 1,000 steps, in ")
 
 
-def test_the_line_is_cut_to_the_width_of_the_terminal(make_handler, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "50")
-    handler, screen = make_handler(terminal=True)
-    feed(handler, FIRST_RECORDS)
-    feed(handler, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), job_finished(1, 1.0)])
-    line = screen.getvalue().split(CLEAR_LINE)[-1]
-    assert len(line) == 49  # the last column stays free
-    assert "\n" not in line
-
-
 def test_a_failure_shows_its_log(make_handler, tmp_path):
     log = tmp_path / "frac.log"
     log.write_text("".join(f"line {number}\n" for number in range(3)))
@@ -203,10 +193,6 @@ def test_quiet_progress_shows_the_jobs_without_the_progress(make_handler):
     assert "steps" not in output
 
 
-def test_quiet_all_shows_nothing(make_handler):
-    assert output_with_quiet(make_handler, Quietness.ALL) == ""
-
-
 def simulate(jobs, slots):
     """Run jobs (kind, seconds) in order on slots; yields the expected and true time left at the end of each job."""
     unfinished, finished, seconds = Counter(kind for kind, _ in jobs), Counter(), Counter()
@@ -233,12 +219,6 @@ def test_the_time_left_is_known_after_a_fifth_of_a_run_of_fast_and_slow_kinds(sl
     for expected, truth in outcomes[len(outcomes) // 5 :]:
         # At the end, some slots have nothing to do.
         assert abs(expected - truth) < 0.15 * truth + 0.02 * total + 30 * (slots > 1)
-
-
-def test_slow_kinds_that_come_last_are_expected_once_one_of_each_has_finished():
-    fast, slow = ("score_method", "FRAC"), ("fit_method", "vfc")
-    jobs = [(slow, 10.0), *[(fast, 1.0)] * 100, *[(slow, 10.0)] * 9]
-    assert all(expected == pytest.approx(truth) for expected, truth in list(simulate(jobs, slots=1))[1:])
 
 
 def test_no_time_is_shown_while_the_kind_of_most_jobs_has_not_been_measured():

@@ -104,12 +104,6 @@ def test_saved_values_are_loaded_unchanged(saved_file):
     assert load is load_checked_text or is_intact(path)  # is_intact needs the hash inside the file
 
 
-@pytest.mark.parametrize("arrays", [ARRAYS, {}])
-def test_saved_arrays_are_loaded_unchanged(tmp_path, arrays):
-    save_arrays(tmp_path / "x.npz", arrays)
-    assert equal(load_arrays(tmp_path / "x.npz"), arrays)
-
-
 def with_flipped_bit(content, index, bit):
     return content[:index] + bytes([content[index] ^ 1 << bit]) + content[index + 1 :]
 
@@ -367,32 +361,3 @@ def test_writing_while_standard_output_is_a_pipe_keeps_what_the_program_prints(t
     assert subprocess.check_output([sys.executable, "-c", PRINTING_PROGRAM, name], cwd=tmp_path, text=True) == printed
     assert name == "stdout" or (tmp_path / name).read_text() == "content\n"
     assert stdout_link.is_symlink()
-
-
-def test_content_is_flushed_before_the_rename_and_the_folder_after_it(tmp_path, monkeypatch):
-    path, flushes = tmp_path / "x.txt", []
-    write_text(path, "old")
-    fsync = os.fsync
-
-    def record_flush(descriptor):
-        fsync(descriptor)
-        status = os.fstat(descriptor)
-        flushed = "folder" if stat.S_ISDIR(status.st_mode) else f"{status.st_size} bytes"
-        flushes.append((flushed, path.read_text()))
-
-    monkeypatch.setattr(os, "fsync", record_flush)
-    write_text(path, "new content")
-    assert flushes == [("11 bytes", "old"), ("folder", "new content")]
-
-
-def test_a_file_is_written_even_if_its_folder_cannot_be_flushed(tmp_path, monkeypatch):
-    fsync = os.fsync
-
-    def refuse_folders(descriptor):
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", refuse_folders)
-    write_text(tmp_path / "x.txt", "new")
-    assert (tmp_path / "x.txt").read_text() == "new"

@@ -6,7 +6,6 @@ Here s is the silhouette of a partition. The deviation of a partition is the lar
 import os
 import subprocess
 import sys
-import tracemalloc
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
@@ -238,12 +237,6 @@ def test_partitions_are_drawn_with_the_probabilities_of_the_definition(group_siz
     assert result.pvalue > 1e-3
 
 
-def test_part_sizes_add_up_and_no_part_has_a_single_clusterlet():
-    chunks = [sizes for sizes in centroid._draw_part_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
-    assert [len(sizes) for sizes in chunks] == [2, 3, 4]  # one chunk for each number of parts
-    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in chunks)
-
-
 class AllButTwo:
     """A random generator that leaves two clusterlets for the second part, so every sample has two parts and is kept."""
 
@@ -456,15 +449,6 @@ def test_the_matcher_returns_the_membership_of_the_best_partition():
     membership = match_centroid(front_of((0.25, 0.0), (0.4, 0.25)), 1.0)
     assert membership.dtype == bool
     assert membership.tolist() == [[True, False, False, True], [False, True, True, False]]
-
-
-def test_many_samples_need_little_memory():
-    clusterlets = random_clusterlets((30, 30), 0)
-    tracemalloc.start()
-    sample_partitions(clusterlets, 250_000, np.random.default_rng(0))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 50e6  # bytes
 
 
 FITS_IN_THREADS = """
