@@ -78,17 +78,12 @@ class MethodClusterer(FairClusterer):
 
     def _check_table(self, method: type[methods.Method], X: np.ndarray, groups: np.ndarray) -> None:
         """Raise InvalidInput if the method cannot handle the table."""
-        n_groups = int(groups.max()) + 1
         if self.n_clusters > len(X):
             raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
-        if method.most_groups is not None and n_groups > method.most_groups:
-            raise InvalidInput(
-                f"sensitive_features has {n_groups} groups, but {method.name} handles at most {method.most_groups}: merge "
-                "some, or use a method for any number of groups."
-            )
-        unsupported = method().unsupported(len(X), n_groups)
+        unsupported = method().unsupported(len(X), int(groups.max()) + 1)
         if unsupported:
-            raise InvalidInput(f"{method.name} cannot cluster this table: {unsupported}.")
+            advice = "Merge groups, leave out rows, or use another method."
+            raise InvalidInput(f"{method.name} cannot cluster this table: {unsupported}. {advice}")
 
     def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, fit_attributes: Mapping[str, Any]) -> None:
         """Set the attributes that follow from labels (n,) or memberships (n, C), and copy those that the method set.

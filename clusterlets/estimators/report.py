@@ -13,7 +13,7 @@ from clusterlets.algorithms import geometry, row_samples
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.plain_costs import least_plain_cost
-from clusterlets.estimators.groups import encode
+from clusterlets.estimators.groups import encode, values_of
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, feature_names, generator
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.estimators.profiles import Profiles
@@ -210,7 +210,7 @@ def fairness_report(
         raise InvalidInput(f"The clustering has {memberships.shape[0]} instances, but X has {len(X)}.")
     groups, classes = encode(sensitive_features, len(X))
     group_values, rng = _values(classes), generator(random_state)
-    pieces_of_rows, pieces = _pieces(X, memberships, groups, group_values, deviation, rng if cohesion else None)
+    pieces_of_rows, pieces = _pieces(X, memberships, groups, classes, deviation, rng if cohesion else None)
     scores: dict[str, Any] = evaluate(SCORES, pieces)
     if cohesion and pieces.sums.ndim == 2:
         scores["cohesion_error"] = 0.0
@@ -235,11 +235,11 @@ def _check_options(deviation: str, reference_cost: float | None) -> None:
 
 
 def _pieces(
-    X, memberships: csr_array, groups: np.ndarray, group_values: list, deviation: str, rng: np.random.Generator | None
+    X, memberships: csr_array, groups: np.ndarray, classes: np.ndarray, deviation: str, rng: np.random.Generator | None
 ) -> tuple[np.ndarray, Pieces]:
     """The piece of each instance (n,), and the pieces. Without a generator, the pieces have no distances."""
     pieces_of_rows, membership = _disjoint_pieces(memberships)
-    n_pieces, n_groups = membership.shape[1], len(group_values)
+    n_pieces, n_groups = membership.shape[1], len(classes)
     centroids, inertia = geometry.moments_by_label(X, pieces_of_rows, n_pieces)
     counts = np.bincount(pieces_of_rows * n_groups + groups, minlength=n_pieces * n_groups).reshape(n_pieces, -1)
     distance_sums, diameter = np.zeros((n_pieces, n_pieces)), np.nan
@@ -247,7 +247,7 @@ def _pieces(
         with as_invalid_input():
             distance_sums = _distance_sums(X, pieces_of_rows, membership, rng)
             diameter = geometry.diameter(X)
-    values_by_column = list(zip(*group_values, strict=True)) if isinstance(group_values[0], tuple) else []
+    values_by_column = list(classes.T) if classes.ndim == 2 else []
     return pieces_of_rows, Pieces(membership, counts, centroids, inertia, distance_sums, diameter, deviation, values_by_column)
 
 
@@ -319,7 +319,7 @@ def composition_of(clustering, sensitive_features) -> Composition:
 
 def _values(classes: np.ndarray) -> list:
     """The value of each group as a Python object, or the tuple of its values."""
-    return [tuple(value) if np.ndim(value) else value for value in classes.tolist()]
+    return values_of(classes) if classes.ndim == 2 else classes.tolist()
 
 
 def _disjoint_pieces(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:

@@ -245,7 +245,7 @@ def test_an_estimator_handles_three_groups_or_refuses_them(people, estimator):
     if most_groups is None:
         assert len(estimator(3, random_state=0).fit(X, sensitive_features=group).sensitive_classes_) == 3
         return
-    message = f"sensitive_features has 3 groups, but {estimator._method_class.name} handles at most {most_groups}: merge"
+    message = f"cannot cluster this table: 3 groups, but {estimator._method_class.name} handles at most {most_groups}. Merge"
     with pytest.raises(InvalidInput, match=message):
         estimator(3).fit(X, sensitive_features=group)
 

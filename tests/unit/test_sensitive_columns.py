@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
-from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, MethodClustering
+from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, MethodClustering, fairness_report
 from clusterlets.estimators.groups import column_names, encode, values_of
 
 RNG = np.random.default_rng(0)
@@ -44,6 +44,15 @@ def test_an_array_gives_the_same_groups_as_pandas(array):
 def test_times_of_pandas_stay_times_in_the_values_of_groups(beside):
     _, values = encode(pd.DataFrame({"born": pd.to_datetime(["2021-01-01", "2020-01-01"]), **beside}), 2)
     assert [row[0] for row in values_of(values)] == [datetime.datetime(2020, 1, 1), datetime.datetime(2021, 1, 1)]
+
+
+def test_a_column_of_tuples_is_one_column():
+    # Each cluster has half of each sex and of each place, as the table has, but only two of the four pairs.
+    pairs = [("f", "x"), ("m", "y"), ("f", "x"), ("m", "y"), ("f", "y"), ("m", "x"), ("f", "y"), ("m", "x")]
+    X, labels = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
+    reports = [fairness_report(X, labels, groups) for groups in (pairs, pd.Series(pairs))]
+    assert [report["column_deviation"] for report in reports] == [0, 0.25]
+    assert [report["deviation_max"] for report in reports] == [0.25, 0.25]
 
 
 SEX = ["f", "m", "f", "f"]
