@@ -20,7 +20,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", 
     os.environ[_variable] = "1"
 
 try:
-    from clusterlets.errors import ClusterletsError
+    from clusterlets.errors import ClusterletsError, did_you_mean
 except ImportError as error:  # see clusterlets/installation.py
     sys.exit(f"clusterlets: {error}")
 from clusterlets import __version__, steps  # noqa: E402
@@ -89,8 +89,8 @@ def _run_command(name: str, options: list[str]) -> int:
     if name in ("-h", "--help", "--version"):
         print(f"clusterlets {__version__}" if name == "--version" else commands.usage(STEPS))
         return 0
-    names = ", ".join([*commands.PURPOSES, *STEPS])
-    print(f"clusterlets: there is no command {name!r}. The commands: {names}", file=sys.stderr)
+    hint = did_you_mean(name, [*commands.PURPOSES, *STEPS])
+    print(f"clusterlets: there is no command {name!r}{hint}. `clusterlets --help` lists the commands.", file=sys.stderr)
     return 2
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.datasets import user_table
+from clusterlets.datasets.table import scaled
 from clusterlets.grid.cells import parse_value
 from clusterlets.text import counted
 
@@ -75,9 +76,10 @@ def labelled(data: OwnTable, options: argparse.Namespace) -> tuple[OwnTable, np.
     n_lacking = int((~has_label).sum())
     notes = [*data.notes, f"{counted(n_lacking, 'row')} of {len(labels):,} without a label left out"]
     table = replace(data.table, X=data.table.X[has_label], groups=data.table.groups[has_label])
+    X = scaled(table, options.scaling)  # by the rows that are judged
     ids = None if data.ids is None else data.ids[has_label]
     sensitive = data.sensitive[has_label].reset_index(drop=True)
-    kept = replace(data, table=table, X=data.X[has_label], sensitive=sensitive, rows=data.rows[has_label], ids=ids, notes=notes)
+    kept = replace(data, table=table, X=X, sensitive=sensitive, rows=data.rows[has_label], ids=ids, notes=notes)
     return kept, labels[has_label]
 
 
@@ -123,11 +125,12 @@ def _describe_limits(options: argparse.Namespace, labels: np.ndarray, sensitive:
         f"breaks      cluster {cluster}: {counted(n, 'row')} of {group} too {'many' if is_too_many else 'few'}"
         for cluster, group, n, is_too_many in broken
     ]
-    return [f"limits      {verdict}   ({', '.join(f'{name} {value}' for name, value in bounds.items())})", *lines]
+    return [f"limits      {verdict}   ({', '.join(f'{name} {cli.as_typed(value)}' for name, value in bounds.items())})", *lines]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = cli.parser("audit", "Show how fair the clusters are that a column of your table names.", _EPILOG)
+    usage = "clusterlets audit TABLE --labels COLUMN --sensitive COLUMN [options]"
+    parser = cli.parser("audit", "Show how fair the clusters are that a column of your table names.", _EPILOG, usage=usage)
     own_table.add_options(parser, shows_groups=True)
     add_limits(parser)
     cli.add_output_files(parser, report="page (.html) with the clusters, scores and picture")

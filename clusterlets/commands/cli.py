@@ -1,9 +1,11 @@
 """What the commands share: parsers, types of options, and functions that write files and messages."""
 
 import argparse
+import functools
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +28,8 @@ _FILE_ENDINGS = {"--report": (".html",), "--plot": (".png", ".pdf", ".svg")}
 def parser(name: str, description: str | None, epilog: str | None = None, **settings: Any) -> argparse.ArgumentParser:
     """Create the parser of a command. The epilog, if any, keeps its line breaks."""
     formatter = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
-    settings |= {"description": description, "epilog": epilog, "formatter_class": formatter}
+    settings |= {"epilog": epilog, "formatter_class": functools.partial(formatter, max_help_position=26)}
+    settings["description"] = description and textwrap.fill(description, 80)
     return argparse.ArgumentParser(f"clusterlets {name}", **settings)
 
 
@@ -79,6 +82,11 @@ def json_mapping(text: str) -> dict[str, Any]:
         return json.loads(text)
     except ValueError as error:
         raise ClusterletsError(f'{text} is not a JSON object such as {{"sex": 0.02}}: {error}.') from None
+
+
+def as_typed(value: Any) -> str:
+    """A value as a command line has it: a mapping as JSON."""
+    return json.dumps(value) if isinstance(value, Mapping) else str(value)
 
 
 def add_output_files(parser: argparse._ActionsContainer, **help_texts: str) -> None:
@@ -145,6 +153,16 @@ def write_table(output: str, frame: "pd.DataFrame") -> None:
         return
     with writing(output):
         write_text(output, text)
+
+
+@contextmanager
+def compiling_announced(command: str) -> Iterator[None]:
+    """Print a line, once, if the ``with`` statement compiles anything."""
+    from clusterlets.algorithms.compiled import before_compiling  # imported late: Numba is slow to load
+
+    message = f"clusterlets {command}: compiling once for this machine; this may take half a minute."
+    with before_compiling(functools.partial(print, message, file=sys.stderr, flush=True)):
+        yield
 
 
 def stream_for_people(output: str | None) -> TextIO:

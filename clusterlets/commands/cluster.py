@@ -1,10 +1,9 @@
 """``clusterlets cluster people.csv --sensitive sex``: cluster your own table fairly, and describe the result."""
 
 import argparse
-import functools
 import importlib
+import re
 import shlex
-import sys
 import textwrap
 import warnings
 from collections.abc import Iterable
@@ -36,21 +35,18 @@ _USAGE = "clusterlets cluster TABLE --sensitive COLUMN [options]"
 _EPILOG = """
 examples:
   clusterlets cluster people.csv --sensitive sex -k 5 -o labels.csv
-      five clusters, in each of which the shares of women and men are within .02 of the table's
-  clusterlets cluster people.csv --sensitive sex --max-deviation 0.05 --scaling standard --report people.html
-  clusterlets cluster people.csv --sensitive sex --sensitive race --features age,income --plot people.png
-      fair-limit limits the shares of each column; other methods those of their combinations
+      in each of five clusters, women and men are within .02 of their shares
+  clusterlets cluster people.csv --sensitive sex --sensitive race --plot p.png
+      fair-limit limits each column; other methods, combinations of the columns
   clusterlets cluster people.csv --sensitive sex --method FRAC -k 5 --tau 0.1
-      five clusters, each with at least a tenth of the women and a tenth of the men
-  clusterlets cluster people.csv --sensitive sex --method D --clusterlets 20 --hops 1
+      five clusters, each with at least a tenth of the women and of the men
+  clusterlets cluster people.csv --sensitive sex --method D --clusterlets 20
       the paper's matcher D on 20 clusterlets of each sex; clusters may overlap
 
-methods: {methods}
-matchers of the paper: {matchers}
-docs/methods.md says what each of them guarantees. --method NAME --help lists the parameters of one.
-
-The file that -o names has the columns row and cluster. Both are counted from 0, and row 0 is the first below the header. If
-clusters overlap, a row that is in several clusters has several lines.
+{methods}
+docs/methods.md says what each of them guarantees, and --method NAME --help lists
+its parameters, which are options. The file that -o names has the columns row and
+cluster, counted from 0; row 0 is the first below the header.
 """
 
 
@@ -70,12 +66,9 @@ def main(arguments: list[str]) -> int:
 
 def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Summary]:
     """The fitted estimator, and the summary of its clustering."""
-    from sklearn.exceptions import ConvergenceWarning  # imported late: scikit-learn and Numba are slow to load
+    from sklearn.exceptions import ConvergenceWarning  # imported late: scikit-learn is slow to load
 
-    from clusterlets.algorithms.compiled import before_compiling
-
-    message = "clusterlets cluster: compiling once for this machine; this may take half a minute."
-    with before_compiling(functools.partial(print, message, file=sys.stderr, flush=True)):
+    with cli.compiling_announced("cluster"):
         with warnings.catch_warnings(), ending_descendants():  # a program that a method leaves would hold pipes open
             warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports missing clusters anyway
             clustering = _estimator(options).fit(data.X, sensitive_features=data.sensitive)
@@ -147,10 +140,11 @@ def write_page(options: argparse.Namespace, command: str, summary: Summary, data
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The options, with the class of the method and the values of its parameters. Raises ClusterletsError if one is wrong."""
     method_parser = cli.parser("cluster", None, usage=_USAGE, add_help=False, allow_abbrev=False)
-    method_parser.add_argument("--method", default=_DEFAULT_METHOD)
+    method_parser.add_argument("--method")
     # The method comes first, because its parameters are options.
-    method = _method(method_parser.parse_known_args([word for word in arguments if word != "--"])[0].method)
-    parser = _parser(method)
+    name = method_parser.parse_known_args([word for word in arguments if word != "--"])[0].method
+    method = _method(_DEFAULT_METHOD if name is None else name)
+    parser = _parser(method, lists_parameters=name is not None)
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         names = ", ".join(map(flag, method.parameters))
@@ -173,14 +167,18 @@ def _method(name: str) -> type[Method]:
     return methods.get(names_by_lower_case.get(name.lower(), name))
 
 
-def _parser(method: type[Method]) -> argparse.ArgumentParser:
+def _parser(method: type[Method], lists_parameters: bool) -> argparse.ArgumentParser:
+    """The parser for a method. Its help has the parameters that are no limits only if ``lists_parameters``."""
     matchers = methods.matchers()
-    lists = {"methods": [name for name in methods.names() if name not in matchers], "matchers": matchers}
+    others = [name for name in methods.names() if name not in matchers]
+    lists = (f"{title}: {', '.join(names)}" for title, names in (("methods", others), ("matchers of the paper", matchers)))
     parser = cli.parser(
         "cluster",
-        "Cluster the rows of a table fairly: each group makes up about the same share of every cluster as of the table. The "
-        "groups are the values of the sensitive column.",
-        _EPILOG.format(**{name: textwrap.fill(", ".join(names), 110) for name, names in lists.items()}),
+        "Cluster the rows of a table, so that each group, a value of the sensitive column, makes up about the same share of "
+        "every cluster as of the table.",
+        "`clusterlets cluster --help` lists the methods and has examples."
+        if lists_parameters
+        else _EPILOG.format(methods="\n".join(textwrap.fill(text, 80) for text in lists)),
         usage=_USAGE,
         allow_abbrev=False,
     )
@@ -197,8 +195,9 @@ def _parser(method: type[Method]) -> argparse.ArgumentParser:
     clusters.add_argument(
         "--method",
         default=_DEFAULT_METHOD,
-        help="one of the methods below, or a Python file with a method of your own (default: fair-limit)",
+        help="see below, or a Python file with your own (default: fair-limit)",
     )
+    clusters.add_argument("--parameters", action="append", metavar="A=1,B=2", help="parameters of any method; may be repeated")
     parser.set_defaults(which=None)
     if method.outputs:
         text = f"which of its clusterings to show (default: {method.outputs[0]})"
@@ -216,21 +215,25 @@ def _parser(method: type[Method]) -> argparse.ArgumentParser:
         "--seed", type=cli.whole_number(0, 2**32 - 1), default=0, help="the same seed gives the same clusters (default: 0)"
     )
     limits, output = parser.add_argument_group("limits"), parser.add_argument_group("output")
-    parameters = parser.add_argument_group(f"other parameters of {method.name} (docs/methods.md lists the allowed values)")
+    if is_from_file(method):
+        lines = (f"{name}: {own.meaning} ({own.allowed}; default: {own.default})" for name, own in method.parameters.items())
+        text = "\n".join(lines).replace(":  (", ": (") or "none"
+        parser.add_argument_group(f"parameters of {method.name}, set by --parameters", text)
+    parameters = parser.add_argument_group(f"other parameters of {method.name} (allowed values)")
     cli.add_output_files(
         output,
         output="CSV file for the clusters; - is standard output",
-        plot="picture (.png, .pdf, .svg) of the clusters' composition and a projection of the rows",
+        plot="picture (.png, .pdf, .svg) of groups and rows",
         report="page (.html) with the clusters, scores and picture",
-        save="JSON file for `clusterlets assign`, which adds new rows",
+        save="JSON file for `clusterlets assign`",
     )
     if not is_from_file(method):  # an option of this command could have the same name as a parameter of a user's method
         for name, parameter in method.parameters.items():
+            text = f"{parameter.meaning} ({parameter.allowed})"
+            if not lists_parameters:
+                text = re.split("[.;] ", parameter.meaning)[0] if parameter.bound else argparse.SUPPRESS
             group = limits if parameter.bound else parameters
-            group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=parameter.meaning.replace("%", "%%"))
-    parameters.add_argument(
-        "--parameters", action="append", metavar="A=1,B=2", help="parameters of any method; may be repeated"
-    )
+            group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=text.replace("%", "%%"))
     return parser
 
 
@@ -368,7 +371,7 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
             verdict = "kept up to whole rows, 1 row off"
         else:
             verdict = f"not kept, {n_off} rows off"
-        lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
+        lines.append(f"asked for   {name} {cli.as_typed(value)}: {verdict}   ({bound.meaning})")
     return lines
 
 

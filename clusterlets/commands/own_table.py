@@ -204,13 +204,15 @@ def _warnings_on_groups(table: Table, sensitive: pd.DataFrame) -> Iterable[str]:
                 f"each of the {len(values)} values of {name} is a group; bin a measure such as age, since hardly any method "
                 "can keep so many shares"
             )
+        if len(values) == 1:
+            yield f"every row has the same value of {name}, so no clustering of these rows can be unfair"
         alike = look_alikes(values)
         if alike:
             yield alike
         revealing = giveaways(table, column)
         if revealing:
             yield (
-                f"features that follow from {name}, so that the clusters are pulled apart by group: "
+                f"features that give {name} away, so that the clusters are pulled apart by group: "
                 f"{', '.join(first_of(revealing, _MAX_LISTED))}; --exclude leaves them out"
             )
 

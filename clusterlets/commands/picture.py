@@ -48,6 +48,7 @@ def draw_profile(profiles: Profiles, cluster: int) -> Figure:
     limit = max(1.0, float(np.abs(profiles.differences).max()))
     axes.set_xlim(-limit, limit)  # the same limits for all clusters, so that their pictures can be compared
     axes.tick_params(labelsize=7)
+    axes.locator_params(axis="x", nbins=4)
     axes.invert_yaxis()
     axes.axvline(0, color="0.3", lw=0.8)
     axes.spines[["top", "right"]].set_visible(False)

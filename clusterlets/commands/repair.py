@@ -49,7 +49,8 @@ def main(arguments: list[str]) -> int:
         *first_of(moves, _MAX_LISTED),
     ]
     if X is not None:
-        lines.append(f"cost        {repaired.cost_before:.6g} before, {repaired.cost_after:.6g} after   (squared distances)")
+        costs = f"{repaired.cost_before:.6g} before, {repaired.cost_after:.6g} after"
+        lines.append(f"cost        {costs}   (squared distances to the means before)")
     print(*lines, sep="\n", file=stream)
     if options.output:
         columns = {"row": rows, **({} if ids is None else {options.id: ids}), "before": labels, "cluster": repaired.labels}
@@ -77,7 +78,9 @@ def _read_without_features(options: argparse.Namespace):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = cli.parser("repair", "Change as few clusters of rows as limits on the groups in every cluster need.", _EPILOG)
+    usage = "clusterlets repair TABLE --labels COLUMN --sensitive COLUMN [options]"
+    purpose = "Change as few clusters of rows as limits on the groups in every cluster need."
+    parser = cli.parser("repair", purpose, _EPILOG, usage=usage)
     own_table.add_options(parser)
     add_limits(parser)
     parser.add_argument(

@@ -23,13 +23,12 @@ _MAX_DESCRIPTION = 80  # characters
 _EPILOG = """
 examples:
   clusterlets tune people.csv --sensitive sex
-      what five clusters cost if none is more than .005, .01, .02, .05, .1 or .2 off the table's shares
-  clusterlets tune people.csv --sensitive sex --scaling standard -k 2-10 --max-deviation .05 --report people.html
+      what five clusters cost within .005, .01, .02, .05, .1 or .2 of the shares
+  clusterlets tune people.csv --sensitive sex --scaling standard -k 2-10
 
-fair-limit runs with the requested limit first, then with the others; plain k-means, which has none, is the unit of the prices.
-The features are not scaled by default: use --scaling standard if their units differ.
-After Ctrl-C, the recommendation is based on the fits that have finished.
-For details, and for the columns of the CSV file, see docs/choosing.md.
+fair-limit runs with the requested limit first, then with the others. Plain
+k-means, which has none, is the unit of the prices. After Ctrl-C, the fits that
+have finished count. docs/choosing.md describes the columns of the CSV file.
 """
 
 
@@ -51,19 +50,20 @@ def main(arguments: list[str]) -> int:
     from clusterlets.tuning import picture, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
     try:
-        tuned = tune(
-            data.X,
-            sensitive_features=data.sensitive,
-            n_clusters=options.k,
-            max_deviation=options.max_deviation,
-            min_cluster_size=options.min_cluster_size,
-            shares=options.shares,
-            min_ratio=options.min_ratio,
-            minutes=options.minutes,
-            other_methods=options.methods,
-            random_state=options.seed,
-            progress=_show_progress,
-        )
+        with cli.compiling_announced("tune"):
+            tuned = tune(
+                data.X,
+                sensitive_features=data.sensitive,
+                n_clusters=options.k,
+                max_deviation=options.max_deviation,
+                min_cluster_size=options.min_cluster_size,
+                shares=options.shares,
+                min_ratio=options.min_ratio,
+                minutes=options.minutes,
+                other_methods=options.methods,
+                random_state=options.seed,
+                progress=_show_progress,
+            )
     finally:
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # clears the line about the last fit, also before an error
@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         "tune",
         "Find out what each limit on the groups costs, for each number of clusters, and which clustering to take.",
         _EPILOG,
+        usage="clusterlets tune TABLE --sensitive COLUMN [options]",
     )
     own_table.add_options(parser)
     clusters = parser.add_argument_group("clusters")
@@ -125,21 +126,20 @@ def _parser() -> argparse.ArgumentParser:
         "--max-deviation",
         type=_largest_deviation,
         metavar="D",
-        help="largest allowed difference between a group's share in any cluster and in the table, 0 to 1 (default: 0.02); with "
-        'several sensitive columns, one number for each is allowed, such as \'{"sex": 0.02, "race": 0.05}\'',
+        help="largest difference between a group's share in any cluster and in the table (default: 0.02), or one for each "
+        'sensitive column, such as \'{"sex": 0.02, "race": 0.05}\'',
     )
     limits.add_argument(
         "--shares",
         type=cli.json_mapping,
         metavar="JSON",
-        help="in place of --max-deviation: smallest and largest share of groups in any cluster, such as '{\"f\": [0.3, 0.6]}'",
+        help="in its place: smallest and largest share of groups, such as '{\"f\": [0.3, 0.6]}'",
     )
     limits.add_argument(
         "--min-ratio",
         type=_fraction,
         metavar="R",
-        help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts must be at least this "
-        "fraction of their ratio in the table",
+        help="in its place: least ratio of two groups, such as 0.8 of the table's",
     )
     search = parser.add_argument_group("search")
     search.add_argument(

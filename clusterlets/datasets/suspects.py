@@ -14,6 +14,7 @@ _POSTCODE = re.compile(r"(?:^|[^A-Za-z])(?:zip|zip_?code|post_?code|postal_?code
 #: Smallest fraction of distinct values in a column of identifiers.
 MIN_DISTINCT = 0.98
 _MIN_ROWS = 50  # in fewer rows, whole numbers may all differ by chance
+_MIN_REPEATS = 10  # a value in fewer rows may occur in one group alone by chance
 #: Largest acceptable ratio between the standard deviations of two features.
 LARGEST_RATIO = 100.0
 
@@ -37,11 +38,21 @@ def reason_not_a_feature(name: str, values: np.ndarray) -> str | None:
 
 
 def giveaways(table: Table, sensitive: Sequence[Any]) -> list[str]:
-    """The features that follow from the values (n,) of a sensitive column, as a copy or dummies of it do. O(n d)."""
+    """The features that follow from the values (n,) of a sensitive column, such as a copy, or that imply them. O(d n log n)."""
     _, codes = np.unique(np.asarray(sensitive, dtype=str), return_inverse=True)
     first_rows = np.unique(codes, return_index=True)[1]
     follows = (table.X[first_rows[codes]] == table.X).all(axis=0) & (np.ptp(table.X, axis=0) > 0)
-    return [name for name, does in zip(table.feature_names, follows, strict=True) if does]
+    reveals = [does or _implies(feature, codes) for does, feature in zip(follows, table.X.T, strict=True)]
+    return [name for name, does in zip(table.feature_names, reveals, strict=True) if does]
+
+
+def _implies(feature: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether each value of a feature (n,) occurs in one of several groups alone, and not just by chance."""
+    same = feature == feature[0]
+    if same.all() or same.sum() < _MIN_REPEATS or (codes[same] != codes[0]).any() or not np.ptp(codes):
+        return False  # without sorting, which is slow
+    _, first_rows, inverse, counts = np.unique(feature, return_index=True, return_inverse=True, return_counts=True)
+    return bool(counts.min() >= _MIN_REPEATS and (codes[first_rows][inverse] == codes).all())
 
 
 def unlike_scales(table: Table) -> tuple[str, str, float] | None:

@@ -36,6 +36,7 @@ _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "<na>", "nat", "none", "null"}
 _GAPS = {"", "nan", "<na>", "nat"}  # marks that no person would choose as the name of a group
 _MAX_LISTED = 60  # columns that a remark names
+_DATE = re.compile(r"\d{4}([-/.])\d\d?\1\d\d?\b|\d\d?([-/.])\d\d?\2\d{4}\b")
 _MIN_LEVEL = 0.01  # smallest share of rows of a text value with a feature of its own
 # Patterns of cells that people read as numbers, each with a remedy for the message. A column of such cells is not text.
 _MISSPELT_NUMBERS = {
@@ -84,7 +85,8 @@ class Reading:
         if self.decimal not in (".", ","):
             raise ClusterletsError(f"the decimal sign {self.decimal!r} must be a point or a comma.")
         if self.thousands is not None and (len(self.thousands) != 1 or self.thousands in f'{self.decimal}0123456789+-eE"'):
-            raise ClusterletsError(f"the sign {self.thousands!r} cannot separate thousands; use one that numbers do not have.")
+            remedy = "name another decimal sign" if self.thousands == self.decimal else "use one that numbers do not have"
+            raise ClusterletsError(f"the sign {self.thousands!r} cannot separate thousands; {remedy} (--decimal, --thousands).")
         try:
             "".encode(self.encoding)
         except LookupError:
@@ -176,20 +178,24 @@ def read(
         columns, remarks = source.columns(features), source.remarks_on_unused(features)
         text_columns = [column for column in columns if column.is_text] if one_hot or features == NUMERIC else []
         columns = [column for column in columns if column not in text_columns]
+        dates = [column for column in text_columns if one_hot and column.holds_dates]
+        if dates:
+            text_columns = [column for column in text_columns if column not in dates]
+            remarks.append(f"left out (dates): {', '.join(column.name for column in dates)}")
         if features == NUMERIC:
             columns, skipped = _choose_features(path.name, columns, reason_to_skip, bool(one_hot and text_columns))
             remarks += skipped
         X, has_features, row_remarks = source.complete_rows(columns, text_columns if one_hot else [], advice)
+        if not has_features.any():
+            raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         names, slices = [column.name for column in columns], []
         for column in text_columns if one_hot else []:
-            levels, dummies = _one_hot(column.cells)
+            levels, dummies = _one_hot(column.cells, has_features)
             if len(levels) < 2:
                 remarks.append(f"left out (text that hardly ever repeats, or never varies): {column.name}")
                 continue
             slices.append(slice(len(names), len(names) + len(levels)))
             X, names = np.column_stack([X, dummies]), names + [f"{column.name} = {level}" for level in levels]
-        if not has_features.any():
-            raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         with _at(f"{path.name}:"):
             sensitive_columns = [np.where(has_group, values, "")[has_features] for values in sensitive_values.values()]
             table = table_of_groups(X[has_features], tuple(names), sensitive_columns, min_groups)
@@ -361,7 +367,8 @@ class _Source:
 
             X = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X) if gaps.any() else X
             filled = ", ".join(f"{name} ({gap.sum()})" for name, gap in lacking.items())
-            return X, np.ones(len(X), dtype=bool), [f"cells without a value, filled with the median of their column: {filled}"]
+            way = "the median of their column" + " (in text, with 'missing')" * bool(text_columns)
+            return X, np.ones(len(X), dtype=bool), [f"cells without a value, filled with {way}: {filled}"]
         n_lacking = int(is_incomplete.sum())
         lack, were = ("lacks", "was") if n_lacking == 1 else ("lack", "were")
         return X, ~is_incomplete, [f"{n_lacking} of {len(X)} rows {lack} a value and {were} left out: {', '.join(lacking)}"]
@@ -386,13 +393,17 @@ class _Source:
 def _read_text(path: Path, reading: Reading) -> tuple[list[str], list[Sequence[str]], list[int]]:
     """The header, the columns, and the number of the line where each row begins. Blank lines are skipped."""
     separator = reading.separator or SEPARATORS[path.suffix]
+    content = path.read_bytes()
+    if content.startswith(b"PK\x03\x04"):
+        raise BadData(f"{path.name} is no text file; if it comes from Excel, its name must end in .xlsx.")
     try:
-        text = path.read_bytes().decode("utf-8-sig" if reading.encoding.lower() in ("utf-8", "utf8") else reading.encoding)
+        text = content.decode("utf-8-sig" if reading.encoding.lower() in ("utf-8", "utf8") else reading.encoding)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
+        likely = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp1252"
         raise BadData(
             f"{path.name}, line {line}: the byte 0x{error.object[error.start]:02x} is not {reading.encoding.upper()}; name the "
-            "file's encoding, such as --encoding cp1252, or save the table as UTF-8."
+            f"file's encoding, such as --encoding {likely}, or save the table as UTF-8."
         ) from None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows, lines, line = [], [], 1
@@ -521,6 +532,11 @@ class _Column:
         return not numeric or self.kinds["text"] > numeric
 
     @property
+    def holds_dates(self) -> bool:
+        """Whether all values begin with a date in digits."""
+        return all(_DATE.match(cell.strip()) for cell in self.cells if not _is_gap(cell)) and bool(self.kinds["text"])
+
+    @property
     def n_unusable(self) -> int:
         return self.kinds["misspelt"] + self.kinds["text"]
 
@@ -570,19 +586,19 @@ def _choose_features(
     return features, remarks
 
 
-def _one_hot(cells: Sequence[str]) -> tuple[list[str], np.ndarray]:
+def _one_hot(cells: Sequence[str], is_used: np.ndarray) -> tuple[list[str], np.ndarray]:
     """The values (L,) of a text column that have a feature each, rare ones joined, and these features (n, L).
 
-    L is 0 if the values hardly ever repeat.
+    Only the values of used rows (n,) count. L is 0 if the values hardly ever repeat.
     """
     from sklearn.preprocessing import OneHotEncoder  # imported late: scikit-learn is slow to load
 
     texts = np.array([["missing" if _is_gap(cell) else cell.strip()] for cell in cells], dtype=object)
-    n_levels = len(set(texts[:, 0].tolist()))
-    if n_levels > MAX_GROUPS and 2 * n_levels > len(cells):
+    n_levels = len(set(texts[is_used, 0].tolist()))
+    if n_levels > MAX_GROUPS and 2 * n_levels > is_used.sum():
         return [], np.empty((len(cells), 0))
-    encoder = OneHotEncoder(min_frequency=_MIN_LEVEL, max_categories=MAX_GROUPS, sparse_output=False)
-    dummies = encoder.fit_transform(texts)
+    encoder = OneHotEncoder(min_frequency=_MIN_LEVEL, max_categories=MAX_GROUPS, sparse_output=False, handle_unknown="ignore")
+    dummies = encoder.fit(texts[is_used]).transform(texts)
     rare = encoder.infrequent_categories_[0]
     levels = [level for level in encoder.categories_[0].tolist() if rare is None or level not in rare]
     return [*levels, *([] if rare is None else ["other"])], dummies

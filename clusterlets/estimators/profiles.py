@@ -62,8 +62,8 @@ class Profiles:
         differences = np.abs(self.differences[cluster])
         features = np.argsort(-differences, kind="stable")[:_N_SHOWN]
         parts = [
-            f"{self.names[feature]} {self.means[cluster, feature]:.4g} +- {self.spreads[cluster, feature]:.3g} "
-            f"(table {self.table_means[feature]:.4g} +- {self.table_spreads[feature]:.3g})"
+            f"{self.names[feature]} {_with_spread(self.means[cluster, feature], self.spreads[cluster, feature])} "
+            f"(table {_with_spread(self.table_means[feature], self.table_spreads[feature])})"
             for feature in features[differences[features] >= MIN_DIFFERENCE]
         ]
         return "; ".join(parts) or "no feature stands out"
@@ -88,6 +88,15 @@ class Profiles:
             }
             parts.append(pd.DataFrame(columns).sort_values("difference", key=np.abs, ascending=False, kind="stable"))
         return pd.concat(parts, ignore_index=True)
+
+
+def _with_spread(mean: float, spread: float) -> str:
+    """``1984.51 +- 2.29``: the spread with three significant digits or as a whole number, the mean with as many decimals."""
+    exponent = int(f"{spread:.2e}".partition("e")[2])
+    if spread == 0 or not -6 <= exponent < 12:
+        return f"{mean:.7g} +- {spread:.3g}"
+    decimals = max(0, 2 - exponent)
+    return f"{round(mean, decimals) + 0.0:.{decimals}f} +- {spread:.{decimals}f}"  # + 0.0 turns -0.0 into 0.0
 
 
 def typical_rows(X: np.ndarray, memberships: csr_array) -> list[np.ndarray]:

@@ -1,7 +1,7 @@
 """Repair clusters that people already have, so that they keep limits on groups."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal
 
@@ -39,8 +39,8 @@ class Repair:
         Sum of squared distances to the means of the given clusters; NaN without features.
     """
 
-    labels: np.ndarray
-    moved: np.ndarray
+    labels: np.ndarray = field(repr=False)
+    moved: np.ndarray = field(repr=False)
     least_moves: int
     moves: list[tuple]
     cost_before: float

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from clusterlets.analysis import statistics
+from clusterlets.analysis import selection, statistics
 from clusterlets.analysis.leaderboard import METHOD
 from clusterlets.metrics.table import SCORES
 from clusterlets.paper import comparison, controls, reported
@@ -111,6 +111,10 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
     our_matchers = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
     if our_matchers.empty:
         return "unknown, as no run of Clusterlets has a result.", ""
+    single, remark = _without_clusters(results.on_paper_data, our_matchers["matcher"])
+    our_matchers = our_matchers[~our_matchers["matcher"].isin(single)]
+    if our_matchers.empty:
+        return f"none.{remark}", ""
     paper_matchers = reported.table("table1_matchers")
     paper_best = paper_matchers.loc[paper_matchers["deviation_mean"].astype(float).idxmin()]
     best = our_matchers.loc[our_matchers["deviation_mean"].idxmin()]
@@ -118,7 +122,7 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
     agreement = "as in the paper" if is_same else f"where the paper has {paper_best['matcher']}"
     datasets = _dataset_text(len(results.on_paper_data.datasets), results.has_mixed_datasets)
     return (
-        f"{best['matcher']}, {agreement}.",
+        f"{best['matcher']}, {agreement}.{remark}",
         f"Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} here, "
         f"{decimal(float(paper_best['deviation_mean']))} on {len(reported.datasets())} there.",
     )
@@ -155,9 +159,22 @@ def _fairest_method(results: Results) -> tuple[str, str]:
     ranking = _ranking(results, statistics.ALL_METHODS)
     if ranking.mean_ranks.empty:
         return "unknown, as no dataset has a result of every method.", ""
-    first, rank = ranking.mean_ranks.index[0], ranking.mean_ranks.iloc[0]
+    single, remark = _without_clusters(results, ranking.mean_ranks.index)
+    ranks = ranking.mean_ranks.drop(single)
+    if ranks.empty:
+        return f"none.{remark}", ""
+    first, rank = ranks.index[0], ranks.iloc[0]
     basis = f"{counted(len(ranking.mean_ranks), 'method')} over {counted(len(ranking.complete), 'dataset')}"
-    return f"{first}, by mean rank of the mean deviation: {rank:.1f} of {basis}.", ""
+    return f"{first}, by mean rank of the mean deviation: {rank:.1f} of {basis}.{remark}", ""
+
+
+def _without_clusters(results: Results, methods: Iterable[str]) -> tuple[list[str], str]:
+    """The methods that give a single cluster in most of their runs, which is fair but no clustering, and a remark."""
+    runs = selection.ok(results.runs)
+    shares = (runs["n_clusters"] < 2).groupby(selection.names(runs)).mean()
+    single = [method for method in methods if shares.get(method, 0) > 0.5]
+    remark = f" Not counted, as most of their clusterings are a single cluster: {', '.join(single)}."
+    return single, remark if single else ""
 
 
 def _fairer_than_random(results: Results) -> tuple[str, str]:

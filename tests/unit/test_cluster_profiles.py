@@ -40,8 +40,25 @@ def test_a_sentence_describes_the_features_that_stand_out_in_their_own_units():
     memberships, _ = as_memberships(LABELS)
     profiles = Profiles.of(X.to_numpy(), memberships, list(X))
     ages, member_ages = X["age"], X["age"][LABELS == 5]
-    expected = f"age {member_ages.mean():.4g} +- {member_ages.std(ddof=0):.3g} (table {ages.mean():.4g} +- "
+    assert 1 < member_ages.std(ddof=0) < 10 <= ages.std(ddof=0)  # so the spread with three digits has two decimals, then one
+    expected = f"age {member_ages.mean():.2f} +- {member_ages.std(ddof=0):.2f} (table {ages.mean():.1f} +- "
     assert profiles.describe(1).startswith(expected)  # cluster 5, the second one
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([2008.5, 2009.5, 2010, 2012], "2009.000 +- 0.500"),
+        ([90_000.4, 110_000.4, 10, 20], "100000 +- 10000"),
+        ([1_234_567, 1_234_567, 0, 1], "1234567 +- 0"),
+        ([-0.001, 0.0008, 5, 6], "-0.000100 +- 0.000900"),
+        ([0.00004, 1, 9, 9], "0.500 +- 0.500"),
+        ([-1, 0.9999, 9, 9], "0.00 +- 1.00"),
+    ],
+)
+def test_a_mean_has_as_many_decimals_as_its_spread(values, expected):
+    profiles = Profiles.of(np.array(values, dtype=float)[:, np.newaxis], as_memberships([0, 0, 1, 1])[0], ["x"])
+    assert profiles.describe(0).startswith(f"x {expected} (table ")
 
 
 def test_a_constant_feature_does_not_stand_out():
@@ -84,7 +101,7 @@ def test_the_command_and_its_page_describe_each_cluster(people_file, run):
     labels, rows = read_clusters()
     for cluster in range(2):
         pay = X["pay"][labels == cluster]
-        assert f"pay {pay.mean():.4g} +- {pay.std(ddof=0):.3g} (table " in output
+        assert f"pay {pay.mean():.1f} +- {pay.std(ddof=0):.1f} (table " in output
         assert f"<h3>Cluster {cluster}</h3>" in page
         assert f"Typical rows: {', '.join(f'p{row}' for row in rows[cluster])} (who)" in page
     assert page.count('alt="Features of cluster ') == 2

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.preprocessing import scale
 
 
 @pytest.fixture
@@ -48,6 +50,13 @@ def test_audit_prints_sizes_shares_broken_limits_and_the_price(people, run):
     assert f"{shares['premium']:.1%}" in table_of_sex and "early" in output.partition("born by itself")[2]
     page = Path("page.html").read_text(encoding="utf-8")
     assert "none at all" in page and "sex by itself" in page and "born by itself" in page
+    # The features are scaled by the rows with a label alone.
+    X = scale(people[["age", "pay"]])
+    costs = [((X[rows] - X[rows].mean(axis=0)) ** 2).sum() for rows in people.groupby("segment").indices.values()]
+    price = sum(costs) / KMeans(3, n_init=50, random_state=0).fit(X).inertia_
+    people_and_gaps = pd.read_csv("people.csv").assign(age=lambda frame: frame["age"].where(frame["segment"].notna(), 50))
+    people_and_gaps.to_csv("people.csv", index=False)
+    assert f"price of fairness  {price:.3f} " in run("audit", *OPTIONS, "--scaling", "standard")[1]
     # Nothing is said about combinations of the columns unless they are asked for.
     assert "f + early" not in output + page and "worst" not in output
     assert "f + early" in run("audit", *OPTIONS, "--sensitive", "born", "--combinations")[1].partition("combinations\n")[2]

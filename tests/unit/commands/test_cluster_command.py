@@ -1,5 +1,6 @@
 """``clusterlets cluster`` prints and writes the clusters of an estimator, and refuses faulty options in plain words."""
 
+import math
 import re
 import shlex
 import struct
@@ -296,15 +297,41 @@ def test_an_option_that_the_method_lacks_is_refused_with_those_that_it_has(clust
 
 def test_the_help_lists_the_parameters_of_the_method_last_and_fits_two_screens(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    for method, parameter in (([], "--max-deviation"), (["--method", "FRAC"], "--tau"), (["--method", "D"], "--clusterlets")):
-        _, output, _ = run("cluster", *method, "--help")
+    for method, parameter in (("FRAC", "--tau VALUE"), ("D", "--clusterlets N"), ("fair-limit", "--n-init VALUE")):
+        _, output, _ = run("cluster", "--method", method, "--help")
         groups = re.findall(r"^([a-z][\w -]*?)(?: \(.*\))?:$", output, re.MULTILINE)
-        name = method[-1] if method else "fair-limit"
-        assert groups == ["options", "table", "clusters", "limits", "output", f"other parameters of {name}", "examples"] or (
-            groups == ["options", "table", "clusters", "output", f"other parameters of {name}", "examples"]
-        )
-        assert output.count("\n") <= 84 and f"  {parameter} " in output
-    assert "--tau VALUE" not in output
+        own = f"other parameters of {method}"
+        assert groups in (["options", "table", "clusters", *limits, "output", own] for limits in ([], ["limits"]))
+        assert f"  {parameter} " in output and "a whole number from 1 to" in output
+    _, output, _ = run("cluster", "--help")
+    groups = re.findall(r"^([a-z][\w -]*?):$", output, re.MULTILINE)
+    assert groups == ["options", "table", "clusters", "limits", "output", "examples"]
+    assert n_rows_on_screen(output) <= 66 and "--max-deviation" in output and "--n-init" not in output
+    assert n_rows_on_screen(run("tune", "--help")[1]) <= 60
+
+
+def n_rows_on_screen(text):
+    return sum(max(1, math.ceil(len(line) / 80)) for line in text.splitlines())
+
+
+def test_the_help_of_an_own_method_lists_its_parameters(run, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from clusterlets.methods import Method\nfrom clusterlets.parameters import Real\n"
+        "class Mine(Method):\n    name = 'mine'\n"
+        "    parameters = {'share': [0.1], 'weight': Real(0, 2, meaning='Weight of 50 % or more.')}\n"
+        "    def fit(self, X, groups, n_clusters, random_state, share=0.5, weight=1):\n        return groups\n"
+    )
+    status, output, _ = run("cluster", "--method", str(tmp_path / "mine.py"), "--help")
+    assert status == 0
+    assert output.partition("\nparameters of mine, set by --parameters:\n")[2].splitlines()[:2] == [
+        "  share: (anything; default: 0.5)",
+        "  weight: Weight of 50 % or more. (a number from 0 to 2; default: 1)",
+    ]
+
+
+def test_a_table_with_a_single_group_is_warned_about(people, cluster):
+    people.assign(sex="female").to_csv("people.csv", index=False)
+    assert "warning: every row has the same value of sex, so no clustering" in cluster("-k", "2")[1]
 
 
 @pytest.mark.parametrize("option", ["-k 0", "-k 1_0", f"-k {'9' * 20}", "--seed -1", "--seed 4294967296"])
@@ -320,10 +347,10 @@ def test_an_empty_value_of_an_option_is_refused(cluster):
 
 def test_the_examples_in_the_help_text_run(people, run, tmp_path):
     examples = re.findall(r"^  clusterlets cluster (.*)$", run("cluster", "--help")[1], re.MULTILINE)
-    assert len(examples) == 5
+    assert len(examples) == 4
     for example in examples:
         assert run("cluster", *shlex.split(example))[0] == 0, example
-    assert (tmp_path / "labels.csv").exists() and (tmp_path / "people.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "labels.csv").exists() and (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(("option", "file"), [("--plot", "p.png"), ("--report", "p.html")])

@@ -183,7 +183,8 @@ def test_each_of_several_sensitive_columns_has_its_shares_deviation_and_limit(pe
     command = ("cluster", "people.csv", "--sensitive", "sex", "--sensitive", "race", "-k", "2", "--features", "height,copy")
     output = run(*command, "--max-deviation", '{"sex": 0.1, "race": 0.2}')[1]
     assert "; sex: female 50.0%, male 50.0%; race: x 33.3%, y 66.7%\n" in output
+    assert '\nasked for   max_deviation {"sex": 0.1, "race": 0.2}: kept' in output
     assert re.search(r"\ncolumn      sex: max deviation 0\.\d{3}, asked for 0\.1: kept   \(2 values\)\n", output)
     assert re.search(r"\ncolumn      race: max deviation 0\.\d{3}, asked for 0\.2: kept   \(2 values\)\n", output)
-    assert "warning: features that follow from sex, so that the clusters are pulled apart by group: copy; --exclude" in output
+    assert "warning: features that give sex away, so that the clusters are pulled apart by group: copy; --exclude" in output
     assert "asked for" not in re.findall("column .*", run(*command, "--method", "k-means")[1])[0]

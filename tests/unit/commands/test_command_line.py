@@ -22,7 +22,13 @@ def test_every_option_of_every_step_is_explained(step, run):
 
 def test_without_a_command_the_commands_are_listed(run):
     status, output, _ = run()
-    assert status == 0 and "extract-clusterlets" in output
+    assert status == 0
+    topics = ["your own table", "a method of your own", "runs of the workflow", "steps that the workflow runs"]
+    assert re.findall("^(.*):$", output, re.MULTILINE) == topics
+    assert (
+        output.index("  repair ") < output.index("  rank ") < output.index("  archive ") < output.index("extract-clusterlets")
+    )
+    assert len(output.splitlines()) <= 30
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["datasets"]])
@@ -36,7 +42,8 @@ def test_a_command_ends_quietly_if_its_reader_has_closed_the_pipe(arguments):
 
 def test_an_unknown_step_is_named(run):
     status, _, error = run("mach-pinball")
-    assert status == 2 and "'mach-pinball'" in error
+    assert status == 2 and "'mach-pinball'. `clusterlets --help` lists" in error
+    assert "there is no command 'clster' (did you mean 'cluster'?)" in run("clster")[2]
 
 
 LOCALES = {

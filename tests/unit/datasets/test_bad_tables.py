@@ -273,14 +273,27 @@ def test_numbers_are_read_with_the_signs_that_are_named(read, cells, settings):
     ("settings", "message"),
     [
         ({"decimal": ";"}, "decimal sign ';' must be"),
-        ({"thousands": "."}, "'.' cannot separate thousands"),
-        ({"thousands": "0"}, "'0' cannot separate thousands"),
+        ({"thousands": "."}, "'.' cannot separate thousands; name another decimal sign"),
+        ({"thousands": "0"}, "'0' cannot separate thousands; use one that numbers do not have"),
         ({"encoding": "utf-9"}, "there is no encoding 'utf-9'"),
     ],
 )
 def test_signs_and_encodings_that_cannot_be_are_refused(read, settings, message):
     with pytest.raises(ClusterletsError, match=message):
         read(GOOD, **settings)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (GOOD.replace("Bonn", "Köln").encode("cp1252"), "such as --encoding cp1252"),
+        (GOOD.encode("utf-16"), "such as --encoding utf-16"),
+        (b"PK\x03\x04\x14\x00", "is no text file; if it comes from Excel, its name must end in .xlsx"),
+    ],
+)
+def test_the_advice_about_bytes_that_are_no_utf_8_fits_them(read, content, message):
+    with pytest.raises(ClusterletsError, match=message):
+        read(content)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "latin-1"])
@@ -317,16 +330,36 @@ def test_text_columns_become_features_that_weigh_as_one(read):
 
 
 @pytest.mark.parametrize(
-    ("missing", "ages", "n_missing", "remark"),
+    ("missing", "ages", "n_missing", "expected"),
     [
-        ("drop", [1, 4, 5], 0, "2 of 5 rows lack a value and were left out: age, kind"),
-        ("median", [1, 3.5, 3, 4, 5], 1, "cells without a value, filled with the median of their column: age (1), kind (1)"),
+        ("drop", [1, 4, 5], 0, ["2 of 5 rows lack a value and were left out: age, kind"]),
+        (
+            "median",
+            [1, 3.5, 3, 4, 5],
+            1,
+            [
+                "cells without a value, filled with the median of their column (in text, with 'missing'): age (1), kind (1)",
+            ],
+        ),
     ],
 )
-def test_gaps_are_dropped_or_filled(read, missing, ages, n_missing, remark):
+def test_gaps_are_dropped_or_filled(read, missing, ages, n_missing, expected):
     table, remarks = read("age,kind,city\n1,x,a\n,y,b\n3,?,a\n4,y,b\n5,x,a\n", one_hot=True, missing=missing)
-    assert table.X[:, 0].tolist() == ages and remark in remarks
-    assert table.X[:, table.feature_names.index("kind = missing")].sum() == n_missing
+    assert table.X[:, 0].tolist() == ages and remarks == expected
+    added = dict(zip(table.feature_names, table.X.T, strict=True))
+    assert added.keys() - {"kind = missing"} == {"age", "kind = x", "kind = y"}  # a dropped row leaves no feature behind
+    assert added.get("kind = missing", np.zeros(1)).sum() == n_missing
+
+
+def test_dates_in_text_are_no_features(read):
+    dates = ("2001-02-03", "2001-02-04 00:00:00", "", "2001-02-03", "2001-02-04")
+    lines = [f"{row},{date},{'yx'[row % 2]},{'ab'[row % 2]}\n" for row, date in enumerate(dates)]
+    table, remarks = read("age,start,kind,city\n" + "".join(lines), one_hot=True)  # the gap is no error
+    assert table.feature_names == ("age", "kind = x", "kind = y") and remarks == ["left out (dates): start"]
+    for other in ("3.2.2001", "3/2/2001", "2001/2/3"):
+        assert read(f"age,start,city\n1,{other},a\n2,{other},b\n3,{other},b\n", one_hot=True)[0].feature_names == ("age",)
+    words = "".join(lines).replace("2001-02-03", "spring")
+    assert "start = spring" in read("age,start,kind,city\n" + words, one_hot=True, missing="median")[0].feature_names
 
 
 def test_an_unknown_column_is_answered_with_the_ten_nearest_names(read):

@@ -57,3 +57,13 @@ def test_features_that_follow_from_the_sensitive_column_are_named():
     }
     table = Table(np.array(list(columns.values()), float).T, np.array([0, 1, 2] * 2), tuple(columns), ("f", "m", "d"))
     assert giveaways(table, sex) == ["copy", "dummy"]
+
+
+def test_features_from_which_the_sensitive_column_follows_are_named_if_their_values_repeat():
+    arm = np.repeat([0.0, 1, 2, 3], 10)
+    treated, rare = (arm > 0).astype(float), np.arange(40) == 0
+    mixed = np.where(np.arange(40) == 39, 0, arm)  # one row of arm 3 counts as arm 0, which is not treated
+    columns = (arm, np.arange(40.0), mixed, np.zeros(40))
+    table = Table(np.column_stack(columns), treated.astype(int), ("arm", "distinct", "mixed", "constant"), ("0", "1"))
+    assert giveaways(table, treated) == ["arm"]
+    assert giveaways(table, np.ones(40)) == giveaways(table, rare) == []

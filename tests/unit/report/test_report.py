@@ -353,6 +353,18 @@ def test_a_fairest_matcher_that_differs_from_the_papers_is_named():
     )
 
 
+def test_a_method_that_gives_one_cluster_is_never_the_fairest():
+    runs = small_runs()
+    runs.loc[runs["matcher"] == "G-B", ["deviation_mean", "n_clusters"]] = 0.0, 1
+    remark = "Not counted, as most of their clusterings are a single cluster: G-B."
+    assert re.match(rf"C, as in the paper\. {remark} Its mean deviation", answer(runs, "Its fairest matcher"))
+    runs = small_runs(("iris", "heart_failure.sex"))
+    runs.loc[runs["method"] == "random", ["deviation_mean", "n_clusters"]] = 0.0, 1
+    fairest = answer(runs, "Fairest method")
+    assert fairest.endswith(remark.replace("G-B", "random")) and not fairest.startswith("random, ")
+    assert answer(runs.assign(n_clusters=1), "Fairest method").startswith("none. Not counted, as most")
+
+
 @pytest.mark.parametrize(
     ("nearest", "fair", "lead"),
     [
