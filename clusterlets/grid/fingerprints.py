@@ -58,9 +58,8 @@ def dataset_code(step: str, name: str, libraries: Iterable[str] = ()) -> dict[st
 
 
 def analysis_code(*modules: str) -> dict[str, str]:
-    """The code of a step that reads runs.csv, with the paper's numbers and, for a page, the templates and all figures."""
-    is_page = not {"steps.report", "steps.leaderboard"}.isdisjoint(modules)
-    folders = ["paper/reported", *(["report/templates", "report/figures"] if is_page else [])]
+    """The code of a step that reads runs.csv, with the paper's numbers and, for the report, the templates and all figures."""
+    folders = ["paper/reported", *(["report/templates", "report/figures"] if "steps.report" in modules else [])]
     paths = [path for folder in folders for path in sorted((PACKAGE / folder).glob("*.*"))]
     return step_code(*modules, libraries=_ANALYSIS_LIBRARIES, files=[path.relative_to(PACKAGE).as_posix() for path in paths])
 

@@ -17,7 +17,7 @@ BATCH_JOBS = {**dict.fromkeys(SHARED_RULES, 4), "measure_plain_cost": 4, "fit_me
 USUAL_METHODS = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 TABLE_JOBS = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCH_JOBS = {"fetch_dataset": 2}
-ACCOUNT_AND_PAGE_JOBS = dict.fromkeys(("account", "write_report", "write_leaderboard", "write_manifest"), 1)
+ACCOUNT_AND_PAGE_JOBS = dict.fromkeys(("account", "write_report", "write_manifest"), 1)
 NOT_COPIED = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
 
 

@@ -1,5 +1,4 @@
-# collect_runs -> analyse -> plot_* -> account -> write_report,
-# write_leaderboard -> write_manifest.
+# collect_runs -> analyse -> write_leaderboard, plot_* -> account -> write_report -> write_manifest.
 
 # The names in clusterlets.analysis.statistics.TABLES. Importing that module here would load SciPy.
 RANKING_TABLES = ["statistics", "blocks", "mean_ranks", "nemenyi"]
