@@ -22,7 +22,7 @@ examples:
 
 The command prints what `clusterlets cluster` prints about a clustering: sizes, shares, deviations, scores, who is in each
 cluster, and the price against plain k-means with as many clusters. With a limit, it also lists the clusters that break it, and
-how many rows would have to be exchanged for rows of other groups. `clusterlets repair` finds the fewest rows that must move.
+how many rows would have to be exchanged for rows of other groups. `clusterlets repair` moves few rows to mend them.
 """
 
 

@@ -15,7 +15,7 @@ _MAX_LISTED = 40  # lines about moves
 _EPILOG = """
 examples:
   clusterlets repair people.csv --labels segment --sensitive sex --max-deviation 0.05 -o repaired.csv
-      the fewest rows that must change their segment, so that the shares in each are within .05 of the table's
+      few rows change their segment, so that the shares in each are within .05 of the table's
   clusterlets repair people.csv --labels segment --sensitive sex --no-features -o repaired.csv
       by labels and groups alone
 

@@ -71,8 +71,8 @@ def repair(
     max_deviation, min_ratio, shares, min_cluster_size
         The limits, as in :class:`clusterlets.FairLimit`. By default, max_deviation is 0.02.
     objective : {"moves", "cost"}
-        ``"moves"``: the fewest rows that change cluster, and among such changes a cheap one. ``"cost"``: nearly the least sum
-        of squared distances to the means of the given clusters, however many rows change.
+        ``"moves"``: the fewest rows that change cluster, or nearly so few (``least_moves`` bounds them), and among such
+        changes a cheap one. ``"cost"``: nearly the least sum of squared distances to the means of the given clusters.
 
     Returns
     -------

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from numba import njit
 from sklearn.datasets import load_wine
 
 from clusterlets.commands import tune as tune_command
 from clusterlets.commands.tune import command
 from clusterlets.datasets.table import standardise
+from clusterlets.tuning import path
 from clusterlets.tuning.path import Run
 
 
@@ -115,3 +117,9 @@ def test_progress_redraws_one_line_on_a_terminal_and_is_silent_elsewhere(capsys,
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
     tune_command._show_progress(4, 12, "vfc")
     assert capsys.readouterr().err == ("\r\x1b[K4 of 12 done; next: vfc" if is_terminal else "")
+
+
+def test_compiling_is_announced_before_the_first_fit(wine, run, monkeypatch):
+    monkeypatch.setattr(path, "_compile", lambda method: njit(lambda x: x)(1))
+    _, _, error = run("tune", "wine.csv", "--sensitive", "target", "--features", FEATURES, "-k", "2")
+    assert error.count("clusterlets tune: compiling once for this machine; this may take half a minute.\n") == 1
