@@ -89,16 +89,21 @@ def limits(options: argparse.Namespace) -> dict:
     return {name: cli.json_mapping(text) if text.startswith("{") else parse_value(text) for name, text in texts.items() if text}
 
 
-def add_limits(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the labels, and those that set limits."""
+def add_labels(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the labels."""
     parser.add_argument(
         "--labels", type=cli.utf8_name, required=True, metavar="COLUMN", help="column with the cluster of each row"
     )
+
+
+def add_limits(parser: argparse._ActionsContainer) -> None:
+    """Add the options that set limits."""
     parser.add_argument(
         "--max-deviation",
         type=cli.nonempty,
         metavar="D",
-        help="largest difference between a group's share in a cluster and in the table",
+        help="largest difference between a group's share in a cluster and in the table, or one for each sensitive column, "
+        'such as \'{"sex": 0.02, "race": 0.05}\'',
     )
     parser.add_argument(
         "--min-ratio",
@@ -132,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     usage = "clusterlets audit TABLE --labels COLUMN --sensitive COLUMN [options]"
     parser = cli.parser("audit", "Show how fair the clusters are that a column of your table names.", _EPILOG, usage=usage)
     own_table.add_options(parser, shows_groups=True)
+    add_labels(parser)
     add_limits(parser)
     cli.add_output_files(parser, report="page (.html) with the clusters, scores and picture")
     return parser

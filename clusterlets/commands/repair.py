@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.commands import cli, own_table
-from clusterlets.commands.audit import add_limits, labelled, limits
+from clusterlets.commands.audit import add_labels, add_limits, labelled, limits
 from clusterlets.datasets import user_table
 from clusterlets.text import counted, first_of
 
@@ -82,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     purpose = "Change as few clusters of rows as limits on the groups in every cluster need."
     parser = cli.parser("repair", purpose, _EPILOG, usage=usage)
     own_table.add_options(parser)
+    add_labels(parser)
     add_limits(parser)
     parser.add_argument(
         "--min-cluster-size", type=cli.whole_number(1), default=1, metavar="N", help="least rows in a cluster (default: 1)"

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from clusterlets.commands import cli, cluster, own_table
+from clusterlets.commands import audit, cli, cluster, own_table
 from clusterlets.grid.cells import as_text
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ examples:
       what five clusters cost within .005, .01, .02, .05, .1 or .2 of the shares
   clusterlets tune people.csv --sensitive sex --scaling standard -k 2-10
 
-fair-limit runs with the requested limit first, then with the others. Plain
-k-means, which has none, is the unit of the prices. After Ctrl-C, the fits that
-have finished count. docs/choosing.md describes the columns of the CSV file.
+fair-limit runs with the requested limit first (by default, --max-deviation is
+0.02), then with the others. Plain k-means is the unit of the prices. After
+Ctrl-C, the fits that have finished count. docs/choosing.md describes the files.
 """
 
 
@@ -55,10 +55,8 @@ def main(arguments: list[str]) -> int:
                 data.X,
                 sensitive_features=data.sensitive,
                 n_clusters=options.k,
-                max_deviation=options.max_deviation,
                 min_cluster_size=options.min_cluster_size,
-                shares=options.shares,
-                min_ratio=options.min_ratio,
+                **audit.limits(options),
                 minutes=options.minutes,
                 other_methods=options.methods,
                 random_state=options.seed,
@@ -121,26 +119,7 @@ def _parser() -> argparse.ArgumentParser:
         help="smallest number of rows in a cluster (default: 1)",
     )
     clusters.add_argument("--seed", type=cli.whole_number(0, 2**32 - 1), default=0, help="seed of all fits (default: 0)")
-    limits = parser.add_argument_group("limits")
-    limits.add_argument(
-        "--max-deviation",
-        type=_largest_deviation,
-        metavar="D",
-        help="largest difference between a group's share in any cluster and in the table (default: 0.02), or one for each "
-        'sensitive column, such as \'{"sex": 0.02, "race": 0.05}\'',
-    )
-    limits.add_argument(
-        "--shares",
-        type=cli.json_mapping,
-        metavar="JSON",
-        help="in its place: smallest and largest share of groups, such as '{\"f\": [0.3, 0.6]}'",
-    )
-    limits.add_argument(
-        "--min-ratio",
-        type=_fraction,
-        metavar="R",
-        help="in its place: least ratio of two groups, such as 0.8 of the table's",
-    )
+    audit.add_limits(parser.add_argument_group("limits"))
     search = parser.add_argument_group("search")
     search.add_argument(
         "--minutes",
@@ -163,13 +142,6 @@ def _parser() -> argparse.ArgumentParser:
         report="page (.html) about the recommended clustering and the path",
     )
     return parser
-
-
-_fraction = cli.decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1")
-
-
-def _largest_deviation(text: str) -> float | Mapping[str, float]:
-    return cli.json_mapping(text) if text.startswith("{") else _fraction(text)
 
 
 def _numbers_of_clusters(text: str) -> list[int]:

@@ -97,10 +97,24 @@ def test_an_interrupted_walk_recommends_from_what_is_finished(wine, run, monkeyp
         assert status == 1 and "No fit has a result (not_tried)" in error and not Path("path.csv").exists()
 
 
-@pytest.mark.parametrize("option", ["--clusters 1", "--clusters 5-2", "--clusters 2-40", "--max-deviation 2", "--minutes 0"])
+@pytest.mark.parametrize("option", ["--clusters 1", "--clusters 5-2", "--clusters 2-40", "--minutes 0"])
 def test_numbers_out_of_range_are_refused(wine, run, option):
     status, _, error = run("tune", "wine.csv", "--sensitive", "target", *option.split())
     assert status == 2 and option.split()[0] in error and f"'{option.split()[1].partition('-')[0]}" in error
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--max-deviation", "2", "max_deviation: 2; it must be a number from 0 to 1"),
+        ("--max-deviation", '{"target": 0.1', "is not a JSON object"),
+        ("--min-ratio", "x", "min_ratio: 'x'; it must be"),
+        ("--shares", '{"third": [0, 1]}', "there is no group 'third'"),
+    ],
+)
+def test_limits_that_cannot_be_are_refused(wine, run, option, value, message):
+    status, _, error = run("tune", "wine.csv", "--sensitive", "target", option, value)
+    assert status == 1 and message in error and error.count("\n") == 1
 
 
 def test_a_command_keeps_spaces_dashes_and_separators_in_its_options():
