@@ -1,6 +1,7 @@
 """fair-limit keeps its limits exactly. On small tables, its cost is compared with the least cost of all clusterings."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -211,6 +212,25 @@ def test_swaps_find_a_grid_of_blobs_that_the_starts_miss():
     places = np.repeat(np.arange(36), 30)
     X = 6.0 * np.stack(divmod(places, 6), axis=1) + rng.normal(size=(1080, 2))
     assert checked_fit(X, np.arange(1080) % 2, 36, 0.2).inertia < sse(X, places)
+
+
+@pytest.mark.parametrize(
+    ("seed", "n", "k", "limit"), [(0, 40, 4, "0.1"), (1, 40, 8, "0.1"), (11, 36, 6, "0.05"), (2, 40, 8, "0")]
+)
+def test_on_a_small_table_no_move_and_no_exchange_of_two_rows_within_the_limits_lowers_the_cost(seed, n, k, limit):
+    """Without moves, the first case fails, and without exchanges, the second and the third."""
+    rng = np.random.default_rng(seed)
+    X, groups = rng.normal(size=(n, 2)), rng.permutation(n) % 2
+    labels = checked_fit(X, groups, k, limit, seed).labels
+    others = [np.r_[labels[:i], cluster, labels[i + 1 :]] for i in range(n) for cluster in range(k)]
+    for i, j in combinations(range(n), 2):
+        exchanged = labels.copy()
+        exchanged[[i, j]] = labels[[j, i]]
+        others.append(exchanged)
+    for other in others:
+        counts = counts_of(other, groups, k)
+        if counts.sum(axis=0).all() and largest_deviation(counts, np.arange(2)[:, None]) <= exact_fraction(limit):
+            assert sse(X, other) >= sse(X, labels) * (1 - 1e-9)
 
 
 def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_gives_exact_proportions():
