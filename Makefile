@@ -181,6 +181,7 @@ compare: $(READY)
 
 # Only small text files are kept. Runs and figures can be made again, and the manifest has their hashes. The sensitivity
 # analysis needs the runs of `make extended`, so it is in reference/extended.
+COMPRESS := $(RUN) python -c 'import lzma, sys; sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), preset=9))'
 NOT_IN_REFERENCE := %/runs.csv %/datasets.csv %/sensitivity.csv %/as_published.csv %/leaderboard_points.csv
 reference: verify
 	@rm -rf reference/paper
@@ -188,15 +189,15 @@ reference: verify
 	@cp $(RESULTS)/tables/*.csv reference/paper/tables/
 	@cp $(RESULTS)/statistics/*.csv reference/paper/statistics/
 	@cp $(filter-out $(NOT_IN_REFERENCE),$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json reference/paper/
-	@$(RUN) python -c 'import lzma, sys; sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), preset=9))' \
-	    < $(RESULTS)/runs.csv > reference/paper/runs.csv.xz
+	@$(COMPRESS) < $(RESULTS)/runs.csv > reference/paper/runs.csv.xz
 	@cp $(RESULTS)/figures/verdict.png docs/figures/
 	@du -sh reference/paper
 
 # The error rates of the verdicts need many seeds. Every other run reads them from the package.
 reference-extended: verify
 	@mkdir -p reference/extended
-	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md reference/extended/
+	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md $(RESULTS)/runs.csv.sha256 reference/extended/
+	@$(COMPRESS) < $(RESULTS)/runs.csv > reference/extended/runs.csv.xz
 	@cp $(RESULTS)/comparison_controls.csv clusterlets/paper/reported/controls.csv
 
 # generate.py writes what docs/reproduction.md says about as_published.csv.

@@ -1,8 +1,7 @@
 """Print every number of README.md, docs/reproduction.md and docs/field.md that follows from the files in reference/.
 
 Each line has the words around the numbers. Lines with tabs are about the leaderboard: a limit, a method (or two), and the
-numbers of that row in the forms in which pages show them. It needs pandas, and nothing of the package.
-"""
+numbers of that row in the forms in which pages show them. Needs only pandas."""
 
 from pathlib import Path
 
@@ -53,12 +52,15 @@ say("about {2:.0f} would differ, {0:.0f} would be reproduced and {1:.0f} undecid
 shares = 100 * sums[VERDICTS].div(sums["cells"], axis=0)
 wrong = shares.drop(["the paper", "perfect"])
 say("{} % differ and {} % are reproduced", span(wrong["differs"]), span(wrong["reproduced"]))
+say("Of a perfect copy's numbers {:.1f} % differ", shares.loc["perfect", "differs"])
 for source, percents in shares.iterrows():
     row(source, f"{sums.loc[source, 'cells']:.0f}", *(f"{percent:.1f} %" for percent in percents))
+for table, part in copies.groupby("table"):
+    kinds = 100 * part.loc[["perfect"]], 100 * part.drop(index=["the paper", "perfect"])
+    row(table[5], *(f"{span(kind['whole_reproduced'])} %, {span(kind['whole_differs'])} %" for kind in kinds))
 one, three, four, five = (compared.loc[compared["table"].str[5] == number, "verdict"] for number in "1345")
-worst = round(len(four) * copies.loc["perfect"].set_index("table").loc["table4_frac_vs_clusterlets", "differs_most"])
-words = len(four), WORDS[worst], WORDS[tally(four)[2]]
-say("4's {0} numbers {1} (as many as in the worst perfect copy)\n4's {0} numbers {2} (", *words)
+worst = copies.query("source == 'perfect' and table == 'table4_frac_vs_clusterlets'")["differs_most"].item() * len(four)
+say("4's {} numbers {} (in the worst perfect copy {})", len(four), WORDS[tally(four)[2]], WORDS[round(worst)])
 say("of table 5's {} correlations {}", WORDS[len(five)], WORDS[tally(five)[2]])
 groups = read("paper/comparison_groups").query("kind == 'table'").groupby("verdict")
 whole = groups["table"].agg(lambda names: " and ".join(names.str[5]))
@@ -76,8 +78,7 @@ say("{} has the least mean deviation of the matchers, {:.3f}, with {:.2f} cluste
 controls = read("paper/statistics/mean_ranks").query("method == 'random'")["deviation_mean"]
 say("than a random partition ({0:.3f})\nRandom partitions have {0:.3f}", controls.iloc[0])
 runs = read("paper/tables/table2_with_controls").pivot(index="dataset", columns="method", values="deviation_mean")
-fairer = [runs.lt(runs[rival], axis=0).sum()[["Clusterlets", "random"]] for rival in ("FRAC (nearest)", "FRAC (fair)")]
-(a, c), (b, d) = fairer
+(a, c), (b, d) = (runs.lt(runs[f"FRAC ({kind})"], axis=0).sum()[["Clusterlets", "random"]] for kind in ("nearest", "fair"))
 say("on {0} of {2} datasets if each row\nfair assignment on {1} of {2}", a, b, len(runs))
 say("(nearest) on all {} datasets\n(fair) on {}\non all {} and on {}", *(WORDS[n] for n in (a, b, c, d)))
 say("{} datasets (nbfi left out), {:,} runs", WORDS[len(runs)], read("paper/methods")["runs"].sum())
@@ -86,8 +87,7 @@ apart, too = (frame[frame["ranking"] == "matchers"]["significant"] for frame in 
 say("{0} of the {1} pairs of matchers differ; by another, {2} do", apart.sum(), len(apart), too.sum())
 say("{0} of {1} pairs\nseparates {2} pairs", apart.sum(), len(apart), too.sum())
 for test in tests[tests["ranking"] == "planned"].itertuples():
-    numbers = f"{test.median_difference:.4f} | {test.p_value:.3f} | {test.p_holm:.3f} | {test.rank_biserial:.2f}"
-    row(test.better, test.worse, numbers)
+    row(*test[2:4], f"{test.median_difference:.4f} | {test.p_value:.3f} | {test.p_holm:.3f} | {test.rank_biserial:.2f}")
 rows = read("paper/claims").fillna("")
 stricter = rows["comparison"] == "stricter"
 replaced = rows["statement"].isin(rows.loc[stricter, "statement"]) & ~stricter
@@ -115,8 +115,8 @@ for cell in numbers[numbers["table"] == "table1_matchers"].to_dict("records"):
     values = (f"{float(cell[name]):.3f}" for name in ("reported", "as_text", "as_code"))
     row(cell["row"], cell["quantity"], *values, cell["comes_back"])
 text, code = (tally(numbers[source]) for source in sources)
-words = "Of {} numbers, the run that follows the text reproduces {}, and {} differ\ncode reproduces {}, and {} differ"
-say(words, len(numbers), *text[::2], *code[::2])
+say("Of {} numbers, the run that follows the text reproduces {}, and {} differ", len(numbers), *text[::2])
+say("code reproduces {}, and {} differ", *code[::2])
 say("Of the {} numbers of table 1, {} differ from the method as the text describes it, and {} from", *differ["1"])
 say("of the {} of table 3, {} and {}; of the {} of table 4, {} and {}", *differ["3"], *differ["4"])
 say("of all {}, {} and {}", len(numbers), text[2], code[2])

@@ -115,3 +115,19 @@ def test_every_number_in_a_sentence_on_a_limit_is_in_the_committed_files(leaderb
             allowed = leaderboard.get((limit, method), set()) | leaderboard.get((limit, *sorted((parts[0], method))), set())
             assert set(re.findall(r"\d+(?:\.\d+)?", words)) <= allowed, (limit, method, words)
     assert len(sentences) >= 4
+
+
+@pytest.mark.parametrize(
+    ("words", "limit", "methods"),
+    [
+        (r"`fair-limit`, our method, .*? in (\d+) of (\d+) cases, at a median price of ([\d.]+),", "0.05", ["fair-limit"]),
+        (r"it is the cheapest in (\d+) and \d+\.", "0.03", ["fair-limit"]),
+        (r"it is the cheapest in \d+ and (\d+)\.", "0.07", ["fair-limit"]),
+        (r"FRAC gives .*? keeps the limit in (\d+) cases, .*? at ([\d.]+) times", "0.05", ["FRAC (fair)", "fair-limit"]),
+        (r"its variant FRAC-OE in (\d+), at ([\d.]+) times", "0.05", ["FRAC-OE (fair)", "fair-limit"]),
+    ],
+)
+def test_the_numbers_of_the_readme_on_a_limit_are_in_the_committed_files(leaderboard, words, limit, methods):
+    shown = re.search(words, section("README.md", "## Which method keeps a limit?")).groups()
+    allowed = leaderboard[limit, methods[0]] | leaderboard.get((limit, *sorted(methods)), set())
+    assert set(shown) <= allowed
