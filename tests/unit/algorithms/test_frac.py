@@ -202,7 +202,7 @@ def test_labels_are_those_of_the_simulation_if_centres_refill_their_queues(n_val
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 5000])
-def test_the_merge_sort_is_stable(n):
+def test_the_sort_is_stable(n):
     rng = np.random.default_rng(n)
     mixed_magnitudes = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # some are subnormal
     neighbouring_floats = 1 + (np.arange(n) + 1) % 2 * 2.0**-52
