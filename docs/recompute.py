@@ -96,7 +96,7 @@ for by in ("statement", "sentence"):
     groups = (rows[part & (rows[by] != 0)].groupby(by)[side].agg(joint) for part, side in sides)
     ours, strict, paper = (tally(verdicts, CLAIM_VERDICTS) for verdicts in groups)
     say("{} hold by our runs, {} in part, {} do not, and {} is not tested", *ours[:3], WORDS[ours[3]])
-    say("{}, {}, {} and {}; by", *strict[:3], WORDS[strict[3]])
+    say("{}, {}, {} and {}", *strict[:3], WORDS[strict[3]])
     say("{}, {}, {} and {}, and {} are inconclusive", *paper[:3], WORDS[paper[3]], paper[4])
     say("{} hold, {} hold in part, {} do not" if by == "statement" else "{} hold and {} hold in part", *ours)
     say(f"{{}} {by}s" if by == "statement" else "By sentence: of {}", sum(ours))

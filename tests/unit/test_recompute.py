@@ -120,7 +120,11 @@ def test_every_number_in_a_sentence_on_a_limit_is_in_the_committed_files(leaderb
 @pytest.mark.parametrize(
     ("words", "limit", "methods"),
     [
-        (r"`fair-limit`, our method, .*? in (\d+) of (\d+) cases, at a median price of ([\d.]+),", "0.05", ["fair-limit"]),
+        (
+            r"`fair-limit`, our method, .*? in (\d+) of (\d+) cases, at a median price of ([\d.]+) \(([\d.]+) at worst\)",
+            "0.05",
+            ["fair-limit"],
+        ),
         (r"it is the cheapest in (\d+) and \d+\.", "0.03", ["fair-limit"]),
         (r"it is the cheapest in \d+ and (\d+)\.", "0.07", ["fair-limit"]),
         (r"FRAC gives .*? keeps the limit in (\d+) cases, .*? at ([\d.]+) times", "0.05", ["FRAC (fair)", "fair-limit"]),
