@@ -539,8 +539,9 @@ def _solve(matrix, right, size):
     compiler vectorise them. Four rows at a time take up the earlier rows, which are then read from memory only once.
     Returns False if the matrix is not positive definite.
     """
+    n_in_fours = size - size % 4
     for i in range(size):
-        if i % 4 == 0 and i + 4 <= size:
+        if i % 4 == 0 and i < n_in_fours:
             for k in range(i):
                 a, b, c, d = matrix[k, i], matrix[k, i + 1], matrix[k, i + 2], matrix[k, i + 3]
                 if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
@@ -550,7 +551,8 @@ def _solve(matrix, right, size):
                         matrix[i + 1, i + j] -= b * value
                         matrix[i + 2, i + j] -= c * value
                         matrix[i + 3, i + j] -= d * value
-        for k in range(i - i % 4 if i < size - size % 4 else 0, i):
+        first_left = i - i % 4 if i < n_in_fours else 0  # the rows before it have been taken up above
+        for k in range(first_left, i):
             factor = matrix[k, i]
             if factor != 0.0:
                 for j in range(size - i):
