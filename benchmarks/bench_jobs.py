@@ -18,20 +18,21 @@ ROOT = Path(__file__).resolve().parents[1]
 DATASET_OPTIONS = "--dataset breast_cancer --base-seed 0"
 BLOCK_OPTIONS = f"{DATASET_OPTIONS} --k 30 --seeds 0-9"
 ONE_SEED_OPTIONS = f"{DATASET_OPTIONS} --k 2 --seeds 0-0"
+PREPARED, GEOMETRY = "tables/prepared/breast_cancer.npz", "tables/geometry/breast_cancer.json"
+PIECES, LABELS, DISTANCES, PARTITIONS = (
+    f"tables/{kind}/breast_cancer/clusterlets/k30/seeds0-9.npz" for kind in ("pieces", "labels", "distances", "partitions")
+)
 # The steps that make the files that a matching job reads.
 INPUT_COMMANDS = (
     "fetch-dataset --dataset breast_cancer --raw-dir . --receipt-path receipt.json",
     "prepare-dataset --dataset breast_cancer --raw-dir . --receipt-path receipt.json --scaling none"
-    " --npz-path data.npz --json-path data.json",
-    f"measure-geometry --data data.npz {DATASET_OPTIONS} --output geometry.json",
-    f"extract-clusterlets --data data.npz --pieces pieces.npz --labels labels.npz {BLOCK_OPTIONS}",
-    f"sum-distances --data data.npz {DATASET_OPTIONS} --labels labels.npz --output distances.npz",
-    f"sample-partitions --pieces pieces.npz --sample-size 20000 --output partitions.npz {BLOCK_OPTIONS}",
+    f" --npz-path {PREPARED} --json-path data.json",
+    f"measure-geometry --data {PREPARED} {DATASET_OPTIONS} --output {GEOMETRY}",
+    f"extract-clusterlets --data {PREPARED} --pieces {PIECES} --labels {LABELS} {BLOCK_OPTIONS}",
+    f"sum-distances --data {PREPARED} {DATASET_OPTIONS} --labels {LABELS} --output {DISTANCES}",
+    f"sample-partitions --pieces {PIECES} --sample-size 20000 --output {PARTITIONS} {BLOCK_OPTIONS}",
 )
-MATCH_COMMAND = (
-    f"score-method {BLOCK_OPTIONS} --data data.npz --labels labels.npz --pieces pieces.npz --distances distances.npz"
-    " --geometry geometry.json --deviation absolute --budget {} --output cell.csv"
-)
+MATCH_COMMAND = f"score-method {BLOCK_OPTIONS} --tables-of tables --deviation absolute --budget {{}} --output cell.csv"
 
 
 def run_step(command: str) -> None:
@@ -57,16 +58,15 @@ def main() -> int:
         for command in INPUT_COMMANDS:
             run_step(command)
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
-            method = f'--method {{"name":"{matcher}"}} --parameters {{"hops":4}} --settings {{"scope":"{scope}"}}'
-            bars.at_most(
-                f"job of matcher {matcher}, k = 30, 4 hops, ten seeds", cpu_of_job(f"{MATCH_COMMAND} {method}"), 0.5, "s of CPU"
-            )
-        method = '--method {"name":"C"} --parameters {"omega":0.5} --settings {"equation":"corrected"}'
-        cpu = cpu_of_job(f"{MATCH_COMMAND} {method} --partitions partitions.npz")
-        bars.at_most("job of matcher C, k = 30, ten seeds", cpu, 0.5, "s of CPU")
-        cpu = cpu_of_job(f"extract-clusterlets --data data.npz --pieces one.npz --labels one_labels.npz {ONE_SEED_OPTIONS}")
+            method = f'--method {{"name":"{matcher}"}} --parameters {{"hops":[1,2,3,4]}} --settings {{"scope":"{scope}"}}'
+            cpu = cpu_of_job(f"{MATCH_COMMAND} {method}")
+            bars.at_most(f"job of matcher {matcher}, k = 30, 1 to 4 hops, ten seeds", cpu, 0.5, "s of CPU")
+        method = '--method {"name":"C"} --parameters {"omega":[0,0.25,0.5,0.75]} --settings {"equation":"corrected"}'
+        cpu = cpu_of_job(f"{MATCH_COMMAND} {method}")
+        bars.at_most("job of matcher C, k = 30, four omegas, ten seeds", cpu, 0.5, "s of CPU")
+        cpu = cpu_of_job(f"extract-clusterlets --data {PREPARED} --pieces one.npz --labels one_labels.npz {ONE_SEED_OPTIONS}")
         bars.at_most("job of an extraction, k = 2, one seed", cpu, 0.5, "s of CPU")
-        cpu = cpu_of_job(f"sum-distances --data data.npz {DATASET_OPTIONS} --labels one_labels.npz --output one_sums.npz")
+        cpu = cpu_of_job(f"sum-distances --data {PREPARED} {DATASET_OPTIONS} --labels one_labels.npz --output one_sums.npz")
         bars.at_most("job of distance sums, k = 2, one seed", cpu, 0.5, "s of CPU")
         os.chdir(ROOT)
     return bars.missed

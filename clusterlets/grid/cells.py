@@ -1,6 +1,7 @@
 """The cells of the grid, the names of their files, and the random generators of their runs.
 
-A cell is one configuration of one method on one dataset, for one batch of seeds; it is one job and one file.
+A cell is one method on one dataset, with one k and one batch of seeds, and with all values of its parameters. It is one file,
+and one job scores it.
 """
 
 import itertools
@@ -50,49 +51,43 @@ Value = int | float | str | bool | None
 
 @dataclass(frozen=True)
 class Cell:
-    """One configuration of one method on one dataset, for one batch of seeds."""
+    """One method on one dataset, with one k and one batch of seeds. ``parameters`` lists the values of each parameter."""
 
     dataset: str
     method: str
     k: int
-    parameters: Mapping[str, Value]
+    parameters: Mapping[str, list]
     seeds: str
 
     @property
-    def configuration(self) -> str:
-        """The part of the path that names k and the parameters."""
-        return configuration(self.k, self.parameters)
+    def configurations(self) -> list[dict[str, Value]]:
+        """The parameters of each configuration of the cell."""
+        return list(combinations(self.parameters))
 
     @property
     def path(self) -> str:
         """The cell's file, relative to the results folder."""
-        return f"runs/{self.dataset}/{self.method}/{self.configuration}/seeds{self.seeds}.csv"
+        return f"runs/{self.dataset}/{self.method}/k{self.k}/seeds{self.seeds}.csv"
 
 
 def cells(config: Mapping) -> Iterator[Cell]:
-    """All cells of the configured grid, in the order of the result files."""
+    """All cells of the grid, in the order of the result files: first the matchers, by name; then the other methods, by k."""
+    entries = config["method_settings"]
+    matchers = [method for method in config["methods"] if entries[method]["is_matcher"]]
+    others = [method for method in config["methods"] if method not in matchers]
+    methods_with_k = [(method, k) for method in matchers for k in config["k"]]
+    methods_with_k += [(method, k) for k in config["k"] for method in others]
     for dataset in config["datasets"]:
-        for method, k, parameters in _configurations(config):
+        for method, k in methods_with_k:
             for seeds in seed_batches(**config["seeds"]):
-                yield Cell(dataset, method, k, parameters, seeds)
+                yield Cell(dataset, method, k, entries[method]["parameters"], seeds)
 
 
-def number_of_cells(config: Mapping) -> int:
-    """An upper bound on the cells of the configured grid and its variants, computed without listing them."""
+def number_of_configurations(config: Mapping) -> int:
+    """An upper bound on the configurations in all cells of the grid and its variants, computed without listing them."""
     n_batches = -(-config["seeds"]["count"] // config["seeds"]["batch"])  # rounded up
     n_combinations = sum(math.prod(map(len, entry["parameters"].values())) for entry in config["method_settings"].values())
     return len(config["datasets"]) * n_combinations * len(config["k"]) * n_batches * (1 + len(config["variants"]))
-
-
-def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
-    """Method, k and parameters of each configuration: first those of the matchers, by matcher; then all others, by k."""
-    entries = config["method_settings"]
-    matchers = [method for method in config["methods"] if entries[method]["is_matcher"]]
-    for method, k in itertools.product(matchers, config["k"]):
-        yield from ((method, k, combination) for combination in combinations(entries[method]["parameters"]))
-    for k, method in itertools.product(config["k"], config["methods"]):
-        if method not in matchers:
-            yield from ((method, k, combination) for combination in combinations(entries[method]["parameters"]))
 
 
 def combinations(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
@@ -104,9 +99,9 @@ def combinations(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
 # ---- configurations in the names of files ----------------------------------------------------------------------------
 
 
-def configuration(k: int, parameters: Mapping[str, Value]) -> str:
-    """The name of a configuration in paths, such as ``k5_hops2``. Numbers keep all digits."""
-    return "".join([f"k{k}", *(f"_{name}{as_text(value)}" for name, value in parameters.items())])
+def configuration(parameters: Mapping[str, Value]) -> str:
+    """The name of a configuration in paths, such as ``_tau0.1_max_iter7``. Numbers keep all digits."""
+    return "".join(f"_{name}{as_text(value)}" for name, value in parameters.items())
 
 
 def format_parameters(parameters: Mapping[str, Value]) -> str:

@@ -32,7 +32,7 @@ _LONGEST_ID = 100  # characters; an id is part of file names, which systems limi
 _CHECKOUT = Path(__file__).resolve().parents[2]
 #: The file with the default of every key.
 CONFIGURATION = _CHECKOUT / "config.yaml"
-_MAX_CELLS = 1_000_000  # Snakemake plans about a thousand cells per second
+_MAX_CONFIGURATIONS = 1_000_000  # Snakemake plans about a thousand jobs per second
 _RENAMED_KEYS = {"limits": "budget", "block": "batch"}
 _LONGEST_MESSAGE = 300  # characters; longer messages of the schema's validator are cut
 # Folders that cannot be the folder of results: `_IN_USE` in any working directory, `SOURCES` in the checkout.
@@ -198,7 +198,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         "methods": list(method_settings),
         "method_settings": method_settings,
     }
-    _refuse(_too_many_cells(checked))
+    _refuse(_too_many_configurations(checked))
     _refuse(_combination_faults(checked))
     return checked
 
@@ -440,11 +440,14 @@ def _combination_faults(config: Mapping) -> list[str]:
     return list(dict.fromkeys(faults))
 
 
-def _too_many_cells(config: Mapping) -> list[str]:
-    n_cells = cells.number_of_cells(config)
-    if n_cells <= _MAX_CELLS:
+def _too_many_configurations(config: Mapping) -> list[str]:
+    number = cells.number_of_configurations(config)
+    if number <= _MAX_CONFIGURATIONS:
         return []
-    return [f"the grid has {n_cells:,} cells, more than {_MAX_CELLS:,}; use larger batches of seeds, or fewer values"]
+    return [
+        f"the grid has {number:,} configurations (dataset, method, k, parameters, batch of seeds), more than "
+        f"{_MAX_CONFIGURATIONS:,}; use larger batches of seeds, or fewer values"
+    ]
 
 
 def set_mirror(config: Mapping) -> None:

@@ -4,12 +4,13 @@
 variant's.
 """
 
-from clusterlets.grid.cells import Cell
+from clusterlets.grid.cells import Cell, configuration
+from clusterlets.methods import Method
 
 GEOMETRY = "{tables_of}/geometry/{dataset}.json"
 PLAIN_COST = "{tables_of}/plain_costs/{dataset}/k{k}.json"
-CELL = "{cells_of}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv"
-CELL_LOG = "{cells_of}/logs/score_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log"
+CELL = "{cells_of}/runs/{dataset}/{method}/k{k}/seeds{seeds}.csv"
+CELL_LOG = "{cells_of}/logs/score_method/{dataset}/{method}/k{k}/seeds{seeds}.log"
 FIT_LOG = "{tables_of}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log"
 
 
@@ -28,13 +29,19 @@ def fit_path(kind: str) -> str:
     return batch_path(kind, "{method}/k{k}{parameters}")
 
 
-def cell_batch_path(kind: str, cell: Cell, is_matcher: bool, tables_of: str) -> str:
-    """Path of the file of a ``kind`` that a cell is scored from. All matchers share their files."""
-    pattern = batch_path(kind) if is_matcher else fit_path(kind)
-    parameters = cell.configuration.removeprefix(f"k{cell.k}")
-    return pattern.format(
-        tables_of=tables_of, dataset=cell.dataset, method=cell.method, k=cell.k, parameters=parameters, seeds=cell.seeds
-    )
+def shared_inputs(cell: Cell, method: type[Method], tables_of: str) -> dict[str, str]:
+    """The files that a cell is scored from and shares with others: for a matcher, its clusterlets are among them."""
+    kinds = ["pieces", "labels", "distances"] if method.is_matcher else []
+    kinds += ["partitions"] if method.needs_partitions() else []
+    inputs = {kind: batch_path(kind) for kind in kinds} | ({"data": prepared_path("npz")} if method.is_matcher else {})
+    inputs["geometry"] = GEOMETRY
+    return {name: path.format(**vars(cell), tables_of=tables_of) for name, path in inputs.items()}
+
+
+def fitted_pieces(cell: Cell, tables_of: str) -> list[str]:
+    """For each configuration of a cell whose method clusters instances, the file of its clusters."""
+    parts = {**vars(cell), "tables_of": tables_of}
+    return [fit_path("pieces").format(**parts | {"parameters": configuration(each)}) for each in cell.configurations]
 
 
 def batch_log(step: str) -> str:

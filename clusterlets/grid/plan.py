@@ -14,7 +14,7 @@ from clusterlets.datasets.user_table import READING
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import fingerprints, paths, variants
 from clusterlets.grid.budget_records import rerun_parameter
-from clusterlets.grid.cells import Cell, cells
+from clusterlets.grid.cells import Cell, cells, combinations, configuration
 from clusterlets.grid.entries import PROGRAM_MODULE, load_method
 from clusterlets.storage import hash_of_file
 
@@ -70,19 +70,30 @@ class Plan:
     def _cells(self) -> dict[str, Cell]:
         return {cell.path: cell for cell in cells(self.config)}
 
+    @functools.cached_property
+    def _configurations(self) -> dict[str, dict[str, dict]]:
+        return {
+            name: {configuration(parameters): parameters for parameters in combinations(entry["parameters"])}
+            for name, entry in self.config["method_settings"].items()
+        }
+
     def cell(self, wildcards: Any) -> Cell:
         """The cell with these wildcards. Raises ClusterletsError if the configured grid has no such cell."""
         path = paths.CELL.removeprefix("{cells_of}/").format(**_parts(wildcards))
         if path not in self._cells:
-            raise ClusterletsError(
-                f"{path} is not a cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
-                "configuration (a file with these keys, after --configfile), and run the command again."
-            )
+            raise _not_in_grid(path)
         return self._cells[path]
 
-    def parameters(self, wildcards: Any) -> str:
-        """The parameters of a cell's method, as JSON."""
+    def cell_parameters(self, wildcards: Any) -> str:
+        """The values of each parameter of a cell's method, as JSON."""
         return json.dumps(self.cell(wildcards).parameters)
+
+    def fit_parameters(self, wildcards: Any) -> str:
+        """The parameters of one configuration of a cell, as JSON."""
+        parameters_by_name = self._configurations[self.cell(wildcards).method]
+        if wildcards.parameters not in parameters_by_name:
+            raise _not_in_grid(f"{wildcards.method} with k{wildcards.k}{wildcards.parameters}")
+        return json.dumps(parameters_by_name[wildcards.parameters])
 
     def starts(self, wildcards: Any) -> int:
         """Number of starts of each run of a method."""
@@ -115,20 +126,19 @@ class Plan:
 
     # ---- inputs ------------------------------------------------------------------------------------------------------
 
-    def score_inputs(self, wildcards: Any) -> dict[str, str]:
+    def tables_of(self, wildcards: Any) -> str:
+        """The folder with the tables and clusters that a cell is scored from."""
+        return wildcards.cells_of if wildcards.cells_of in self.data_folders else self.results
+
+    def score_inputs(self, wildcards: Any) -> dict[str, str | list[str]]:
         """The files that a cell is scored from, by the name of the rule's input."""
-        cell = self.cell(wildcards)
-        tables_of = wildcards.cells_of if wildcards.cells_of in self.data_folders else self.results
-        inputs = {"geometry": paths.GEOMETRY.format(tables_of=tables_of, dataset=cell.dataset)}
-        kinds = ["pieces"]
-        if cell.method in self.matchers:
-            kinds += ["labels", "distances", *self._partitions(cell.method)]
-            inputs["data"] = paths.prepared_path("npz", tables_of, cell.dataset)
-        return inputs | {kind: self._batch_path(kind, cell, tables_of) for kind in kinds}
+        cell, method, tables_of = self.cell(wildcards), self.methods[wildcards.method], self.tables_of(wildcards)
+        fits = {} if method.is_matcher else {"pieces": paths.fitted_pieces(cell, tables_of)}
+        return paths.shared_inputs(cell, method, tables_of) | fits
 
     def run_files(self, wildcards: Any) -> list[str]:
         """The files of all cells of the grid or of a variant. A variant shares the cells that its change does not affect."""
-        return variants.cell_paths(self.config, self.variant_of(wildcards))
+        return list(variants.cells_by_path(self.config, self.variant_of(wildcards)))
 
     def plain_costs(self, wildcards: Any) -> list[str]:
         """The files with the costs of plain k-means, for every table and k of a folder of cells."""
@@ -141,12 +151,6 @@ class Plan:
     def folder_settings(self, wildcards: Any) -> str:
         """The settings that the results in a folder of cells depend on, as JSON."""
         return results_settings(self.settings[wildcards.cells_of])
-
-    def _partitions(self, method: str) -> list[str]:
-        return ["partitions"] if self.methods[method].needs_partitions() else []
-
-    def _batch_path(self, kind: str, cell: Cell, tables_of: str) -> str:
-        return paths.cell_batch_path(kind, cell, cell.method in self.matchers, tables_of)
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 
@@ -228,6 +232,13 @@ def results_settings(settings: Mapping) -> str:
     Keys are sorted, because ``--config`` changes their order.
     """
     return json.dumps({key: settings[key] for key in sorted(settings) if key != "mirror"})
+
+
+def _not_in_grid(name: str) -> ClusterletsError:
+    return ClusterletsError(
+        f"{name} is not in the configured grid. Add its dataset, method, k, parameters and seeds to the configuration (a file "
+        "with these keys, after --configfile), and run the command again."
+    )
 
 
 def _receipt(dataset: str) -> str:

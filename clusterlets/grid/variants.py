@@ -7,7 +7,7 @@ others with the grid. If it changes no table, its matchers join the clusterlets 
 import itertools
 from collections.abc import Mapping
 
-from clusterlets.grid.cells import cells, seeds_of
+from clusterlets.grid.cells import Cell, cells, seeds_of
 from clusterlets.grid.paths import PLAIN_COST
 
 #: Number of seeds of the paper's tables and of the variants. The best of more seeds would not be comparable.
@@ -37,17 +37,17 @@ def has_own_tables(config: Mapping, variant: str) -> bool:
     return not variant or "scaling" in config["variants"][variant]
 
 
-def cell_paths(config: Mapping, variant: str) -> list[str]:
-    """Files of all cells of the grid (an empty name), or of a variant, including those that it shares with the grid."""
+def cells_by_path(config: Mapping, variant: str) -> dict[str, Cell]:
+    """All cells of the grid (an empty name), or of a variant, including those that it shares with the grid, by their files."""
     results = config["results"]
     if not variant:
-        return [f"{results}/{cell.path}" for cell in cells(config)]
+        return {f"{results}/{cell.path}": cell for cell in cells(config)}
     changes = config["variants"][variant]
-    return [
-        f"{folder(results, variant if _affects(changes, config['method_settings'][cell.method]) else '')}/{cell.path}"
+    return {
+        f"{folder(results, variant if _affects(changes, config['method_settings'][cell.method]) else '')}/{cell.path}": cell
         for cell in cells(config)
         if seeds_of(cell.seeds).start < SEEDS_OF_PAPER
-    ]
+    }
 
 
 def plain_cost_paths(config: Mapping, variant: str) -> dict[tuple[str, int], str]:

@@ -118,25 +118,27 @@ def parse(log: str) -> dict | None:
 
 
 def parse_fits(log: str) -> list[dict]:
-    """The fits in a job's log, with the keys :data:`FIT_COLUMNS`. Of several fits of a seed, from retries, the last counts."""
+    """The fits in a job's log, with the keys :data:`FIT_COLUMNS`. Of several equal fits, from retries, the last counts."""
     rows = {}
     for entry in log.splitlines():
         with suppress(json.JSONDecodeError, KeyError, TypeError):  # a method may print a line that looks like a fit
             if entry.startswith(_FIT_PREFIX):
                 row = json.loads(entry.removeprefix(_FIT_PREFIX))
-                rows[row["seed"]] = {column: row[column] for column in FIT_COLUMNS}
+                rows[row["parameters"], row["seed"]] = {column: row[column] for column in FIT_COLUMNS}
     return list(rows.values())
 
 
 def _names_in_grid(config: Mapping) -> set[str]:
     """The names that the paths of this grid's logs may contain below the folder of the rule, and what they share."""
-    from clusterlets.grid.cells import cells  # imported late: writing an account must not load NumPy
+    from clusterlets.grid.cells import cells, configuration  # imported late: writing an account must not load NumPy
 
-    tables = config["tables"].values()
+    tables, entries = config["tables"].values(), config["method_settings"]
+    fitted = [cell for cell in cells(config) if not entries[cell.method]["is_matcher"]]
     return {table["name"] for table in tables}.union(
-        *({cell.dataset, cell.method, cell.configuration, f"k{cell.k}", f"seeds{cell.seeds}"} for cell in cells(config)),
-        {"clusterlets" for entry in config["method_settings"].values() if entry["is_matcher"]},
-        {"partitions" for entry in config["method_settings"].values() if entry["needs_partitions"]},
+        *({cell.dataset, cell.method, f"k{cell.k}", f"seeds{cell.seeds}"} for cell in cells(config)),
+        *({f"k{cell.k}{configuration(parameters)}" for parameters in cell.configurations} for cell in fitted),
+        {"clusterlets" for entry in entries.values() if entry["is_matcher"]},
+        {"partitions" for entry in entries.values() if entry["needs_partitions"]},
     )
 
 

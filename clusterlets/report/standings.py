@@ -280,8 +280,8 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping, costs:
     if not standings.is_empty:
         cheapest = markdown_table(_cheapest_by_case(standings.board))
         lines += ["## The cheapest method of each case, with its price", "", *cheapest, ""]
-        lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
-        lines += [f"    {rerun_command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBATCH.csv", ""]
+        lines += [f"`{_BOARD}` has every method. To repeat the runs of a method in a case:", ""]
+        lines += [f"    {rerun_command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK/seedsBATCH.csv", ""]
     return "\n".join(lines)
 
 

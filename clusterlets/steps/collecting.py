@@ -1,10 +1,14 @@
 """The step that writes ``runs.csv``, the runs of all cells."""
 
+import itertools
 import json
+import os
 from collections import defaultdict
 
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid.cells import format_parameters
 from clusterlets.grid.runs_table import read_cell, write_runs
-from clusterlets.grid.variants import cell_paths, plain_cost_paths
+from clusterlets.grid.variants import cells_by_path, plain_cost_paths
 from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
@@ -22,7 +26,16 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
     variant: name of a variant; by default the grid itself
     """
     settings = json.loads(config)
-    rows: list[dict] = [row for path in cell_paths(settings, variant) for row in read_cell(path)]
+    rows: list[dict] = []
+    for _, batches in itertools.groupby(cells_by_path(settings, variant).items(), key=lambda item: os.path.dirname(item[0])):
+        # A cell has all configurations of a batch of seeds; the table has all batches of a configuration.
+        rows_of_configurations: dict[str, list[dict]] = defaultdict(list)
+        for path, cell in batches:
+            for run in read_cell(path):
+                rows_of_configurations[run["parameters"]].append(run)
+            if list(rows_of_configurations) != [format_parameters(parameters) for parameters in cell.configurations]:
+                raise ClusterletsError(f"{path} has other parameters than the configuration. Remove it, and run again.")
+        rows += itertools.chain.from_iterable(rows_of_configurations.values())
     plain_costs: dict[str, dict[int, float]] = defaultdict(dict)
     for (dataset, k), path in plain_cost_paths(settings, variant).items():
         plain_costs[dataset][k] = load_json(path)["cost"]

@@ -1,19 +1,21 @@
 """The step that scores the runs of a cell. For a matcher, it first joins the clusterlets of every seed."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import budget_records
 from clusterlets.grid.artifacts import BUDGET_EXCEEDED, NEVER_FITTED, Prepared, SeedBatch
-from clusterlets.grid.cells import format_parameters, seeds_of
+from clusterlets.grid.cells import Cell, format_parameters, seeds_of
 from clusterlets.grid.entries import load_method
 from clusterlets.grid.fitting import Budget
+from clusterlets.grid.paths import fitted_pieces, shared_inputs
 from clusterlets.grid.runs_table import write_cell
-from clusterlets.grid.scoring import cluster_outcomes, match, matching_outcomes, score_all
+from clusterlets.grid.scoring import Outcome, cluster_outcomes, match, matching_outcomes, score_all
 from clusterlets.methods import Matcher
 from clusterlets.provenance import accounts
-from clusterlets.steps import Input, Output
+from clusterlets.steps import Output
 from clusterlets.storage import load_json
 
 
@@ -26,46 +28,60 @@ def score_method(
     seeds: str,
     base_seed: int,
     budget: str,
-    pieces: Input,
-    geometry: Input,
+    tables_of: str,
     deviation: str,
     output: Output,
-    data: Input = "",
-    labels: Input = "",
-    distances: Input = "",
-    partitions: Input = "",
     exceeded_budget: str = "",
 ) -> None:
     """Write the rows of a cell, one for each run.
 
-    parameters: arguments of fit or match, as JSON
+    parameters: the values of each argument of fit or match, as JSON
     settings: parameters that come from keys of the configuration, as JSON
     budget: time and memory that a matching may take, as JSON
-    pieces: the clusters of every output and seed or, for a matcher, the clusterlets (.npz)
-    geometry: measurements of the dataset (JSON)
+    tables_of: folder of the files that the cell is scored from, which clusterlets.grid.paths lists
     deviation: absolute, relative, kl, first_group or least_share
     output: one row for each run (CSV)
-    data: for a matcher, the prepared dataset (.npz)
-    labels: for a matcher, clusterlet of each instance (.npz)
-    distances: for a matcher, summed distances of the clusterlets (.npz)
-    partitions: for C, the fronts of sample_partitions (.npz)
     """
-    method_class, cell_parameters, batch = load_method(json.loads(method)), json.loads(parameters), SeedBatch.load(pieces)
-    measurements, batch_seeds = load_json(geometry), seeds_of(seeds)
+    method_class = load_method(json.loads(method))
+    cell = Cell(dataset, method_class.name, k, json.loads(parameters), seeds)
+    inputs = shared_inputs(cell, method_class, tables_of)
+    geometry = load_json(inputs["geometry"])
+    groups, columns = geometry["groups"], columns_of_names(list(geometry["groups"]))
+
+    outcomes: list[Iterable[Outcome]]
     if method_class.is_matcher:
-        matcher = cast(type[Matcher], method_class)
-        all_parameters, fit_budget = cell_parameters | json.loads(settings), Budget(**json.loads(budget))
-        fronts = SeedBatch.load(partitions) if partitions else None
-        matchings = list(match(matcher, dataset, k, all_parameters, batch_seeds, base_seed, fit_budget, batch, fronts))
-        has_exceeded = any(matching.status in BUDGET_EXCEEDED for _, matching in matchings)
+        matcher, fit_budget = cast(type[Matcher], method_class), Budget(**json.loads(budget))
+        outcomes, has_exceeded = _match(matcher, cell, json.loads(settings), base_seed, fit_budget, inputs, groups)
         budget_records.record(output, has_exceeded, budget, exceeded_budget)
-        for seed, matching in matchings:
-            if matching.status not in NEVER_FITTED:
-                accounts.log_fit(dataset, method_class.name, k, format_parameters(cell_parameters), seed, matching)
-        inputs = SeedBatch.load(distances), SeedBatch.load(labels), Prepared.load(data)
-        outcomes = matching_outcomes(matcher, k, matchings, batch, *inputs, measurements["groups"])
     else:
-        outcomes = cluster_outcomes(method_class, k, batch_seeds, batch, measurements["groups"])
-    columns = columns_of_names(list(measurements["groups"]))
-    diameter = measurements["diameter"]
-    write_cell(output, score_all(method_class, dataset, k, cell_parameters, outcomes, diameter, deviation, columns))
+        batches = map(SeedBatch.load, fitted_pieces(cell, tables_of))
+        outcomes = [cluster_outcomes(method_class, k, seeds_of(seeds), batch, groups) for batch in batches]
+    rows: list[dict] = []
+    for configuration, runs in zip(cell.configurations, outcomes, strict=True):
+        rows += score_all(method_class, dataset, k, configuration, runs, geometry["diameter"], deviation, columns)
+    write_cell(output, rows)
+
+
+def _match(
+    matcher: type[Matcher],
+    cell: Cell,
+    settings: dict,
+    base_seed: int,
+    budget: Budget,
+    inputs: Mapping[str, str],
+    groups: Mapping[str, int],
+) -> tuple[list[Iterable[Outcome]], bool]:
+    """The outcomes of each configuration of a matcher, and whether a fit exceeded the budget. Fits are written to the log."""
+    pieces, distances, labels = (SeedBatch.load(inputs[kind]) for kind in ("pieces", "distances", "labels"))
+    fronts, table = SeedBatch.load(inputs["partitions"]) if "partitions" in inputs else None, Prepared.load(inputs["data"])
+    outcomes: list[Iterable[Outcome]] = []
+    has_exceeded = False
+    for configuration in cell.configurations:
+        arguments = configuration | settings, seeds_of(cell.seeds), base_seed, budget, pieces, fronts
+        matchings = list(match(matcher, cell.dataset, cell.k, *arguments))
+        for seed, fit in matchings:
+            if fit.status not in NEVER_FITTED:
+                accounts.log_fit(cell.dataset, matcher.name, cell.k, format_parameters(configuration), seed, fit)
+        has_exceeded |= any(fit.status in BUDGET_EXCEEDED for _, fit in matchings)
+        outcomes.append(matching_outcomes(matcher, cell.k, matchings, pieces, distances, labels, table, groups))
+    return outcomes, has_exceeded

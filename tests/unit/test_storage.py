@@ -162,10 +162,10 @@ WRONG_PATHS = {
         "labels/iris/clusterlets/k5/seeds0-9.npz",
         "variants/scaled/pieces/iris/clusterlets/k5/seeds0-9.npz",
     ],
-    "runs/iris/D/k5_hops2/seeds0-9.csv": ["runs/wine/D/k5_hops2/seeds0-9.csv", "runs/iris/B/k5_hops2/seeds0-9.csv"],
-    "variants/kl/runs/iris/D/k5_hops2/seeds0-9.csv": [
-        "runs/iris/D/k5_hops2/seeds0-9.csv",
-        "variants/relative/runs/iris/D/k5_hops2/seeds0-9.csv",
+    "runs/iris/D/k5/seeds0-9.csv": ["runs/wine/D/k5/seeds0-9.csv", "runs/iris/B/k5/seeds0-9.csv"],
+    "variants/kl/runs/iris/D/k5/seeds0-9.csv": [
+        "runs/iris/D/k5/seeds0-9.csv",
+        "variants/relative/runs/iris/D/k5/seeds0-9.csv",
     ],
     "prepared/iris.npz": ["prepared/wine.npz", "variants/scaled/prepared/iris.npz"],
     "geometry/iris.json": ["geometry/wine.json", "prepared/iris.json"],

@@ -13,7 +13,7 @@ from processes import family, wait_until
 
 from clusterlets.storage import load_arrays, load_json, load_text, result_place
 
-CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
+CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2", "C/k2", "FRAC/k2")]
 KILLS = 20
 
 
@@ -112,13 +112,13 @@ DAMAGED_BEFORE_RUNS = [
     {
         "prepared/iris.npz": ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"],
         "prepared/breast_cancer.json": ["datasets.csv"],
-        "geometry/iris.json": ["runs/iris/D/k2_hops2"],
-        "pieces/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
-        "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
-        "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
+        "geometry/iris.json": ["runs/iris/D/k2"],
+        "pieces/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2"],
+        "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3"],
+        "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3"],
     },
     {"labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"]},
-    {"runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"]},
+    {"runs/iris/C/k2/seeds0-1.csv": ["runs.csv"]},
     {"runs.csv": ["claims.csv", "claims.md"]},
 ]
 

@@ -13,7 +13,7 @@ from clusterlets.steps.options import shell_line
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]
-TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
+TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2", "C/k2", "FRAC/k2")]
 TARGETS += ["results/tiny/datasets.md"]
 # Modules of the standard library and of other libraries. Some are imported at the start of a step, some later.
 SHADOWED_MODULES = ["random", "csv", "yaml", "numpy", "scipy", "sklearn", "numba", "jsonschema"]

@@ -9,7 +9,7 @@ import pytest
 from clusterlets.provenance.manifest import files
 
 ROOT = Path(__file__).resolve().parents[2]
-CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
+CELL = "results/tiny/runs/iris/D/k2/seeds0-1.csv"
 LOGS_AFTER_ACCOUNT = {"account.log", "write_report.log", "write_leaderboard.log", "write_manifest.log"}
 
 

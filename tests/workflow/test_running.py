@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-CELL = "results/tiny/runs/iris/G-B/k2_hops2/seeds0-1.csv"
+CELL = "results/tiny/runs/iris/G-B/k2/seeds0-1.csv"
 # A grid with a table that cannot be read.
 FAILING_GRID = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]}
 
@@ -27,7 +27,7 @@ def test_a_run_prints_its_progress_and_at_the_end_what_it_did(workflow):
 
 def test_a_dry_run_lists_jobs_and_reasons_as_snakemake_does(workflow):
     output = workflow.run("-n", CELL).output
-    assert "iris: score G-B k2_hops2" in output and "score_method" in output and "This was a dry-run" in output
+    assert "iris: score G-B k2" in output and "score_method" in output and "This was a dry-run" in output
     assert "Reason: Missing output files: " in workflow.run(CELL, "-n", "--quiet", "host").output
     job_counts = workflow.run(CELL, "-n", "--quiet", "rules").output
     assert ["total", "6"] in [line.split() for line in job_counts.splitlines()]

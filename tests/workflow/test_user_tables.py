@@ -130,7 +130,7 @@ def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
 
 def test_results_with_two_choices_of_groups_for_one_dataset_are_kept_apart(workflow):
     names = ("heart_failure", "heart_failure.sex+age_group")
-    cells = [f"results/tiny/runs/{name}/G-B/k2_hops2/seeds0-1.csv" for name in names]
+    cells = [f"results/tiny/runs/{name}/G-B/k2/seeds0-1.csv" for name in names]
     entries = ["heart_failure", {"name": "heart_failure", "sensitive": ["sex", "age_group"]}]
     outcome = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(mirror())})
     assert outcome.status == 0, outcome.output

@@ -112,7 +112,7 @@ def test_the_relative_deviation_is_relative_to_the_larger_share(extended):
 
 def test_the_variant_with_scaling_equals_a_run_of_the_scaled_table(extended, workflow):
     extended_workflow, _ = extended
-    cells = [f"runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k3_hops2", "C/k3_omega0.5", "FRAC/k3")]
+    cells = [f"runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k3", "C/k3", "FRAC/k3")]
     run = workflow.run(*(f"results/tiny/{cell}" for cell in cells), config={**SMALL, "scaling": "standard"})
     assert run.status == 0, run.output
     for cell in cells:

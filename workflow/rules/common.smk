@@ -97,11 +97,6 @@ def grid_settings(wildcards):
     return results_settings(config)
 
 
-def optional_input(name):
-    """A function that returns the path of an input, or "" for the cells that do not have it."""
-    return lambda wildcards, input: input.get(name, "")
-
-
 def reported(path, category):
     """A result in Snakemake's own report. The label of a file that every variant has contains the variant's folder."""
     folder, _, name = path.rpartition("/")

@@ -14,7 +14,7 @@ rule fit_method:
     params:
         **plan.method_code("steps.fitting"),
         method=plan.method_entry,
-        parameters=plan.parameters,
+        parameters=plan.fit_parameters,
         starts=plan.starts,
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(fit_path("pieces")),
@@ -35,17 +35,14 @@ rule score_method:
         CLUSTER
     params:
         **plan.method_code("steps.scoring"),
-        data=optional_input("data"),
-        labels=optional_input("labels"),
-        distances=optional_input("distances"),
-        partitions=optional_input("partitions"),
+        tables_of=plan.tables_of,
         method=plan.method_entry,
-        parameters=plan.parameters,
+        parameters=plan.cell_parameters,
         settings=plan.shared_settings,
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(CELL),
         deviation=plan.deviation,
     message:
-        "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
+        "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}"
     shell:
-        shell_line("score-method", "data", "labels", "distances", "partitions", "exceeded_budget", budget='"$BUDGET"')
+        shell_line("score-method", "exceeded_budget", budget='"$BUDGET"')

@@ -30,7 +30,7 @@ SETTINGS = {
     "seeds": {"count": 2, "batch": 2},
     "method_settings": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
 }
-CELLS = [f"runs/iris/D/k{k}_hops1/seeds0-1.csv" for k in SETTINGS["k"]]
+CELLS = [f"runs/iris/D/k{k}/seeds0-1.csv" for k in SETTINGS["k"]]
 PROVENANCE = {
     "python": "CPython 3.11.7",
     "machine": {"processor": "a processor"},
@@ -150,7 +150,7 @@ def test_a_file_that_is_committed_is_packed_once_and_not_listed_as_the_users_own
 # Part of a message -> a change of a finished run that causes it. ``write`` writes the run with another provenance.
 CHANGES_BY_MESSAGE = {
     "A finished run of the workflow writes it": lambda write: Path("results/manifest.json").unlink(),
-    "missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv": lambda write: Path("results", CELLS[0]).unlink(),
+    "missing or changed, first runs/iris/D/k2/seeds0-1.csv": lambda write: Path("results", CELLS[0]).unlink(),
     "missing or changed, first tables/table1_matchers.csv": lambda write: Path("results", TABLE).write_text("better"),
     "provenance.json does not exist": lambda write: Path("results/accounts/provenance.json").unlink(),
     "1 file missing or changed, first own/mine.py": lambda write: Path("own/mine.py").write_text("class Other: pass\n"),

@@ -23,7 +23,7 @@ GRID = {
     "seeds": {"count": 4, "batch": 2},
     "method_settings": {"D": {"is_matcher": True, "needs_partitions": False, "parameters": {"hops": [1]}}},
 }
-CELL, SECOND_CELL = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
+CELL, SECOND_CELL = (f"runs/iris/D/k2/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
 APPROXIMATE = "statistics/wilcoxon.csv"  # promised within a tolerance
 FILES = "runs.csv figures/f.png figures/f.pdf datasets.csv report.html summary.txt".split()
 FILES += [APPROXIMATE, "statistics/statistics.md", "statistics/mean_ranks.csv"]
@@ -201,7 +201,7 @@ def test_the_report_is_checked_except_for_its_provenance(results, capsys, page, 
     assert actual_status == status and ("  results/report.html\n" in output) == bool(status)
 
 
-@pytest.mark.parametrize("file", ["runs/iris/D/k2_hops1/seeds4-5.csv", "figures/old/f.png", "old.csv"])
+@pytest.mark.parametrize("file", ["runs/iris/D/k2/seeds4-5.csv", "figures/old/f.png", "old.csv"])
 def test_an_extra_file_is_named_but_is_not_an_error(results, capsys, file):
     (results / file).parent.mkdir(exist_ok=True)
     (results / file).write_text("")

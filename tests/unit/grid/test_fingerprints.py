@@ -237,7 +237,7 @@ def test_results_do_not_depend_on_the_modules_that_change_none(tmp_path):
         "sample_size": 50,
         "budget": {"seconds": 60, "memory_mb": None},
     }
-    cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
+    cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)
     contents, loaded = [], set()
     for folder, stubs in (

@@ -10,12 +10,13 @@ import pytest
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, variants
-from clusterlets.grid.cells import cells
+from clusterlets.grid.cells import cells, configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.plan import Plan, results_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = Plan(read_configuration())
+FIELD = Plan(read_configuration(ROOT / "workflow" / "configs" / "field.yaml"))
 EXTENDED = Plan(read_configuration(ROOT / "workflow" / "configs" / "extended.yaml"))
 SCALED_FOLDER = "results/variants/scaling_standard"
 RELATIVE_FOLDER = "results/variants/deviation_relative"
@@ -48,7 +49,25 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
         for folder in plan.variant_folders:
             wildcards = cell_wildcards(f"{folder}/{cell.path}", plan)
             assert wildcards.cells_of == folder and plan.cell(wildcards) == cell
-            assert json.loads(plan.parameters(wildcards)) == cell.parameters
+            assert json.loads(plan.cell_parameters(wildcards)) == cell.parameters
+
+
+def test_every_fit_is_found_by_its_path():
+    for cell in cells(FIELD.config):
+        if cell.method not in FIELD.matchers:
+            files = paths.fitted_pieces(cell, "results/field")
+            for file, parameters in zip(files, cell.configurations, strict=True):
+                wildcards = wildcards_of(file, paths.fit_path("pieces"), FIELD)
+                assert wildcards.parameters == configuration(parameters)
+                assert json.loads(FIELD.fit_parameters(wildcards)) == parameters
+            assert len(set(files)) == len(files)
+
+
+def test_a_fit_outside_the_grid_is_refused():
+    for parameters in ("", "_tau0.03", "_tau0.020"):
+        path = f"results/field/pieces/pima/FRAC/k5{parameters}/seeds0-3.npz"
+        with pytest.raises(ClusterletsError, match=f"FRAC with k5{parameters} is not in the configured grid. Add"):
+            FIELD.fit_parameters(wildcards_of(path, paths.fit_path("pieces"), FIELD))
 
 
 @pytest.mark.parametrize(
@@ -57,13 +76,12 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
         "results/runs/pima/FRAC/k7/seeds0-9.csv",
         "results/runs/pima/FRAC/k5/seeds0-4.csv",
         "results/runs/pima/FRAC-OE/k5/seeds0-9.csv",
-        "results/runs/pima/C/k5_omega0.50/seeds0-9.csv",
-        "results/runs/pima/C/k5_hops1/seeds0-9.csv",
-        "results/runs/wine/C/k5_omega0.5/seeds0-9.csv",
+        "results/runs/pima/C/k5/seeds0-19.csv",
+        "results/runs/wine/C/k5/seeds0-9.csv",
     ],
 )
 def test_a_path_outside_the_grid_is_refused_and_the_message_says_what_to_add(path):
-    with pytest.raises(ClusterletsError, match="not a cell of the configured grid. Add its dataset, method, k"):
+    with pytest.raises(ClusterletsError, match="is not in the configured grid. Add its dataset, method, k"):
         PAPER.score_inputs(cell_wildcards(path))
 
 
@@ -71,7 +89,7 @@ def test_a_path_outside_the_grid_is_refused_and_the_message_says_what_to_add(pat
     ("path", "inputs"),
     [
         (
-            "results/runs/pima/D/k5_hops4/seeds0-9.csv",
+            "results/runs/pima/D/k5/seeds0-9.csv",
             {
                 "geometry": "results/geometry/pima.json",
                 "data": "results/prepared/pima.npz",
@@ -80,15 +98,18 @@ def test_a_path_outside_the_grid_is_refused_and_the_message_says_what_to_add(pat
         ),
         (
             "results/runs/pima/FRAC/k5/seeds0-9.csv",
-            {"geometry": "results/geometry/pima.json", "pieces": "results/pieces/pima/FRAC/k5/seeds0-9.npz"},
+            {"geometry": "results/geometry/pima.json", "pieces": ["results/pieces/pima/FRAC/k5/seeds0-9.npz"]},
         ),
         (
             f"{SCALED_FOLDER}/runs/pima/FRAC/k5/seeds0-9.csv",
-            {"geometry": f"{SCALED_FOLDER}/geometry/pima.json", "pieces": f"{SCALED_FOLDER}/pieces/pima/FRAC/k5/seeds0-9.npz"},
+            {
+                "geometry": f"{SCALED_FOLDER}/geometry/pima.json",
+                "pieces": [f"{SCALED_FOLDER}/pieces/pima/FRAC/k5/seeds0-9.npz"],
+            },
         ),
         (
             f"{RELATIVE_FOLDER}/runs/pima/FRAC/k5/seeds0-9.csv",
-            {"geometry": "results/geometry/pima.json", "pieces": "results/pieces/pima/FRAC/k5/seeds0-9.npz"},
+            {"geometry": "results/geometry/pima.json", "pieces": ["results/pieces/pima/FRAC/k5/seeds0-9.npz"]},
         ),
     ],
 )
@@ -102,14 +123,15 @@ def test_exactly_one_pattern_matches_each_input_of_a_cell():
     patterns += [paths.batch_path(kind) for kind in ("distances", "partitions")]
     files = set()
     for cell in cells(EXTENDED.config):
-        files |= set(EXTENDED.score_inputs(cell_wildcards(f"{SCALED_FOLDER}/{cell.path}", EXTENDED)).values())
+        inputs = EXTENDED.score_inputs(cell_wildcards(f"{SCALED_FOLDER}/{cell.path}", EXTENDED))
+        files.update(*([value] if isinstance(value, str) else value for value in inputs.values()))
     for file in files:
         assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
 
 def test_a_variant_folder_collects_its_own_cells_and_all_others_from_the_main_grid():
     for folder, name in EXTENDED.variant_folders.items():
-        assert EXTENDED.run_files(SimpleNamespace(cells_of=folder)) == variants.cell_paths(EXTENDED.config, name)
+        assert EXTENDED.run_files(SimpleNamespace(cells_of=folder)) == list(variants.cells_by_path(EXTENDED.config, name))
 
 
 def test_a_variant_folder_has_the_deviation_of_its_variant():

@@ -73,8 +73,8 @@ def test_writing_the_account_imports_almost_nothing():
 
 
 def test_costs_are_added_up_by_step_over_several_folders_of_logs(tmp_path):
-    write_log(tmp_path / "grid", "score_method/iris/D/k2_hops1/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
-    write_log(tmp_path / "grid", "score_method/iris/D/k5_hops1/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
+    write_log(tmp_path / "grid", "score_method/iris/D/k2/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
+    write_log(tmp_path / "grid", "score_method/iris/D/k5/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
     write_log(tmp_path / "more", "make_tables", step="make-tables", cpu=9, wall=9, memory=99, ended=2000)
     account = accounts.read([tmp_path / "grid", tmp_path / "more"], CONFIG)
     rows = [tuple(row[column] for column in accounts.COLUMNS) for row in account.by_step()]
@@ -91,16 +91,16 @@ def test_costs_are_added_up_by_step_over_several_folders_of_logs(tmp_path):
         ("plot_anything", ["C", "D", "FRAC"]),
         ("fit_method/iris/FRAC/k2/seeds0-1", ["FRAC"]),
         ("score_method/iris/FRAC/k2/seeds0-1", ["FRAC"]),
-        ("score_method/iris/C/k5_omega0.5/seeds0-1", ["C"]),
+        ("score_method/iris/C/k5/seeds0-1", ["C"]),
         ("sample_partitions/iris/k2/seeds0-1", ["C"]),
         ("extract_clusterlets/people.city/k5/seeds2-3", ["C", "D"]),
         ("sum_distances/iris/k2/seeds0-1", ["C", "D"]),
         ("fetch_dataset/wine", []),
         ("sum_distances/iris/k2/seeds0-3", []),
         ("score_method/iris/G-B/k2/seeds0-1", []),
-        ("score_method/iris/D/k2_hops2/seeds0-1", []),
-        ("score_method/iris/D/k3_hops1/seeds0-1", []),
-        ("score_method/iris/C/k5_omega0.25/seeds0-1", []),
+        ("score_method/iris/D/k2_hops1/seeds0-1", []),
+        ("score_method/iris/D/k3/seeds0-1", []),
+        ("fit_method/iris/FRAC/k2_tau0.1/seeds0-1", []),
     ],
 )
 def test_a_log_counts_only_if_a_method_of_the_grid_needs_the_output_of_its_job(tmp_path, name, methods_that_need_it):

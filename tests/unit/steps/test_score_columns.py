@@ -7,11 +7,12 @@ import pytest
 from sklearn.datasets import load_iris
 
 from clusterlets.algorithms.geometry import diameter
+from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import fairness_report
 from clusterlets.grid.artifacts import Prepared, SeedBatch
-from clusterlets.grid.cells import sample_stream
+from clusterlets.grid.cells import Cell, format_parameters, sample_stream, seeds_of
 from clusterlets.grid.fitting import Budget
-from clusterlets.grid.paths import PLAIN_COST
+from clusterlets.grid.paths import PLAIN_COST, prepared_path, shared_inputs
 from clusterlets.grid.pieces import save_pieces
 from clusterlets.grid.runs_frame import read_runs
 from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell
@@ -31,31 +32,26 @@ GROUP_NAMES = ["setosa", "versicolor", "virginica"]
 
 @pytest.fixture
 def iris(tmp_path, monkeypatch):
-    """The prepared table, saved in the working directory as ``table.npz``."""
+    """The prepared table, saved in the folder ``tables``."""
     monkeypatch.chdir(tmp_path)
     X, groups = load_iris(return_X_y=True)
-    save_arrays("table.npz", {"X": X, "groups": groups, "group_names": np.array(GROUP_NAMES)})
+    save_arrays(prepared_path("npz", "tables", "iris"), {"X": X, "groups": groups, "group_names": np.array(GROUP_NAMES)})
     return Prepared(X, groups, GROUP_NAMES)
 
 
-def score_cell(X, matcher, hops):
-    """Score a matcher with three seeds, and return the rows of its cell."""
-    save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(GROUP_NAMES, 50)})
+def score_cell(cell):
+    """Score a matcher on the files in the folder ``tables``, and return the rows of its cell."""
     score_method(
-        method=json.dumps({"name": matcher}),
-        dataset="iris",
-        k=6,
-        parameters=json.dumps({"hops": hops}),
+        method=json.dumps({"name": cell.method}),
+        dataset=cell.dataset,
+        k=cell.k,
+        parameters=json.dumps(cell.parameters),
         settings="{}",
-        seeds="0-2",
+        seeds=cell.seeds,
         base_seed=0,
         budget="{}",
+        tables_of="tables",
         deviation="absolute",
-        geometry="geometry.json",
-        data="table.npz",
-        pieces="pieces.npz",
-        labels="labels.npz",
-        distances="distances.npz",
         output="cell.csv",
     )
     return read_cell("cell.csv")
@@ -97,13 +93,17 @@ def test_the_sample_of_rows_depends_only_on_the_dataset_and_has_at_most_2000_row
 
 @pytest.mark.parametrize(("matcher", "hops"), [("G-B", 2), ("G-D", 2), ("D", 3), ("B", 3)])
 def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, matcher, hops):
-    table = {"data": "table.npz", "dataset": "iris", "base_seed": 0}
-    extract_clusterlets(**table, k=6, seeds="0-2", pieces="pieces.npz", labels="labels.npz")
-    sum_distances(**table, labels="labels.npz", output="distances.npz")
-    rows = score_cell(iris.X, matcher, hops)
-    pieces, labels = SeedBatch.load("pieces.npz"), SeedBatch.load("labels.npz")
+    cell = Cell("iris", matcher, 6, {"hops": [1, hops]}, "0-2")
+    files = shared_inputs(cell, get(matcher), "tables")
+    save_json(files["geometry"], {"diameter": diameter(iris.X), "groups": dict.fromkeys(GROUP_NAMES, 50)})
+    table = {"data": files["data"], "dataset": "iris", "base_seed": 0}
+    extract_clusterlets(**table, k=6, seeds="0-2", pieces=files["pieces"], labels=files["labels"])
+    sum_distances(**table, labels=files["labels"], output=files["distances"])
+    rows = score_cell(cell)
+    pieces, labels = SeedBatch.load(files["pieces"]), SeedBatch.load(files["labels"])
+    assert [(row["hops"], row["seed"]) for row in rows] == [(str(each), seed) for each in (1, hops) for seed in "012"]
     for row in rows:
-        membership = matching_of(matcher, hops, pieces, int(row["seed"]))
+        membership = matching_of(matcher, int(row["hops"]), pieces, int(row["seed"]))
         report = fairness_report(iris.X, membership.T[labels.values[row["seed"]]["labels"]], iris.groups)
         scores = {name: float(row[name]) for name in report if row.get(name)}
         assert scores == pytest.approx({name: report[name] for name in scores}, rel=1e-9, abs=1e-12)
@@ -111,6 +111,38 @@ def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, match
         undefined = {"silhouette", "silhouette_error", "silhouette_least_group"} if report["overlap"] else set()
         assert empty == {"cohesion_error"} | undefined
     assert any(float(row["overlap"]) for row in rows) == (matcher in ("D", "B"))  # only D and B share clusterlets
+
+
+def save_cell(cell, path, order=None):
+    """Write a cell with the parameters and seeds of its rows alone."""
+    configurations = [format_parameters(parameters) for parameters in order or cell.configurations]
+    write_cell(path, [{"parameters": text, "seed": seed} for text in configurations for seed in seeds_of(cell.seeds)])
+
+
+def test_runs_are_in_the_order_of_the_parameters_and_then_of_the_batches(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    grid = [Cell("a", "D", 5, {"hops": [4, 10, 2]}, seeds) for seeds in ("0-1", "2-3")] + [
+        Cell("a", "C", 5, {"x": [2, 1]}, "0-1")
+    ]
+    cells = {cell.path: cell for cell in grid}
+    for path, cell in cells.items():
+        save_cell(cell, path)
+    monkeypatch.setattr(collecting, "cells_by_path", lambda config, variant: cells)
+    monkeypatch.setattr(collecting, "plain_cost_paths", lambda config, variant: {})
+    collecting.collect_runs("{}", "runs.csv")
+    runs = [(row.parameters, int(row.seed)) for row in read_runs("runs.csv").itertuples()]
+    expected = [(text, seed) for text in ("hops=4", "hops=10", "hops=2") for seed in range(4)]
+    assert runs == expected + [(text, seed) for text in ("x=2", "x=1") for seed in range(2)]
+
+
+@pytest.mark.parametrize("order", [[{"hops": 2}], [{"hops": 4}, {"hops": 2}], [{"hops": each} for each in (2, 4, 8)]])
+def test_a_cell_with_other_parameters_than_the_configuration_is_refused(order, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cell = Cell("a", "D", 5, {"hops": [2, 4]}, "0-1")
+    save_cell(cell, cell.path, order)
+    monkeypatch.setattr(collecting, "cells_by_path", lambda config, variant: {cell.path: cell})
+    with pytest.raises(ClusterletsError, match="runs/a/D/k5/seeds0-1.csv has other parameters than the configuration"):
+        collecting.collect_runs("{}", "runs.csv")
 
 
 def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_other_runs(tmp_path, monkeypatch):
@@ -132,7 +164,7 @@ def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_o
     config = json.dumps({"results": "results", "datasets": ["a", "b"], "k": [2, 8]})
     for cases in (rows_and_prices, rows_and_prices[2:]):
         write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row, _ in cases])
-        monkeypatch.setattr(collecting, "cell_paths", lambda config, variant: ["cell.csv"])
+        monkeypatch.setattr(collecting, "cells_by_path", lambda config, variant: {"cell.csv": Cell("a", "D", 2, {}, "0-1")})
         collecting.collect_runs(config, "runs.csv")
         prices = read_runs("runs.csv")["price_of_fairness"]
         assert prices.to_list() == pytest.approx([price for _, price in cases], nan_ok=True)
