@@ -115,9 +115,11 @@ DAMAGED_BEFORE_RUNS = [
         "geometry/iris.json": ["runs/iris/D/k2"],
         "pieces/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2"],
         "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3"],
+    },
+    {
+        "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
         "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3"],
     },
-    {"labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"]},
     {"runs/iris/C/k2/seeds0-1.csv": ["runs.csv"]},
     {"runs.csv": ["claims.csv", "claims.md"]},
 ]

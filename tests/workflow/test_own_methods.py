@@ -129,12 +129,15 @@ def grids(workflow_in, tmp_path_factory):
     return Grids(workflow_in(tmp_path_factory.mktemp("own")))
 
 
+JOBS_OF_SHUFFLED = [f"iris: score shuffled k{k}" for k in (2, 3)] + [f"iris: shuffled k{k}_share0.2" for k in (2, 3)]
+
+
 def test_for_a_new_method_only_its_own_jobs_and_the_summaries_are_planned(grids):
     jobs = jobs_in(grids.plan)
     assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
     assert not (DATA_RULES | CLUSTERLET_RULES) & set(jobs)
     cell_jobs = re.findall(r"^Job \d+: (iris: .*)$", grids.plan, re.MULTILINE)
-    assert sorted(cell_jobs) == [f"iris: {job} k{k}_share0.2" for job in ("score shuffled", "shuffled") for k in (2, 3)]
+    assert sorted(cell_jobs) == JOBS_OF_SHUFFLED
 
 
 def test_new_methods_change_no_file_of_the_others(grids):
@@ -203,8 +206,7 @@ def test_nothing_is_left_to_do_until_the_code_of_the_method_changes(grids):
     output = grids.workflow.run("--dry-run", "--quiet", "host", config=config).output
     path.write_text(source, encoding="utf-8")
     changed = re.findall(r"^Job \d+: (iris: .*)\nReason: (.*)$", output, re.MULTILINE)
-    expected = [f"iris: {step}shuffled k{k}_share0.2" for step in ("", "score ") for k in (2, 3)]
-    assert sorted(job for job, _ in changed) == sorted(expected)
+    assert sorted(job for job, _ in changed) == JOBS_OF_SHUFFLED
     assert all("before: './shuffled.py: " in reason or "updated by another job" in reason for _, reason in changed)
 
 

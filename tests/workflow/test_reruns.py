@@ -110,8 +110,9 @@ CHANGES = {
             "measure_plain_cost": 3 * 3 - 4,
             **dict.fromkeys(SHARED_RULES, N_NEW_BATCHES),
             "fit_method": 3 * N_NEW_BATCHES + 18,  # FRAC-OE is new in all 18 batches
-            # Four matchers with two hops, C with two omegas, and four methods, without the cells of the tiny grid.
-            "score_method": (4 * 2 + 2 + 4) * 18 - 8 * 4,
+            # Five matchers and four methods. In the four batches of the tiny grid, the matchers have new hops and omegas, and three
+            # methods have nothing new.
+            "score_method": (5 + 4) * 18 - 3 * 4,
         },
     ),
     "a smaller grid, and a different limit for the fits": (

@@ -61,9 +61,9 @@ def test_only_jobs_for_new_seeds_and_changed_cells_run(extended):
         "sample_partitions": 3,
         "sum_distances": 3,
         "fit_method": 3 * 3,  # three methods on the same three batches
-        # Every configuration has a batch of new seeds, and both batches in each variant that changes it. Three variants change
-        # a matcher, and two a method. There are four matchers with hops, C with two omegas, and three methods.
-        "score_method": (4 + 2) * (1 + 3 * 2) + 3 * (1 + 2 * 2),
+        # Every method has a batch of new seeds, and both batches in each variant that changes it. Three variants change a
+        # matcher, and two another method. There are five matchers and three methods.
+        "score_method": 5 * (1 + 3 * 2) + 3 * (1 + 2 * 2),
         "collect_runs": 6,  # of the grid and of five variants
     }
 
