@@ -110,8 +110,8 @@ CHANGES = {
             "measure_plain_cost": 3 * 3 - 4,
             **dict.fromkeys(SHARED_RULES, N_NEW_BATCHES),
             "fit_method": 3 * N_NEW_BATCHES + 18,  # FRAC-OE is new in all 18 batches
-            # Five matchers and four methods. In the four batches of the tiny grid, the matchers have new hops and omegas, and three
-            # methods have nothing new.
+            # Five matchers and four methods. In the four batches of the tiny grid, the matchers have new hops and omegas, and
+            # three methods have nothing new.
             "score_method": (5 + 4) * 18 - 3 * 4,
         },
     ),
