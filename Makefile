@@ -81,8 +81,9 @@ environment: $(READY)
 test: $(READY)
 	@$(PYTEST) -m "not slow"
 
+# One worker runs all tests of a file, because many share a run of the workflow of a minute.
 test-slow: $(READY)
-	@$(PYTEST) --dist loadgroup -m slow
+	@$(PYTEST) --dist loadfile -m slow
 
 test-all: test test-slow
 

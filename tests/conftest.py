@@ -15,15 +15,11 @@ TESTS = Path(__file__).parent
 SLOW_FOLDERS = ("arm", "browser", "packaging", "portability", "slurm", "workflow")
 #: Runs the workflow on one small grid, so it is fast although its folder is slow.
 FAST_WORKFLOW_TEST = TESTS / "workflow" / "test_workflow.py"
-#: Folders and files whose tests share a run of the workflow of a minute. One worker of xdist runs them all (--dist loadgroup).
-SHARING_A_RUN = ("portability", "test_own_methods.py", "test_environments.py", "test_field.py", "test_variants.py")
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests in slow folders, and those that share a run. Slow tests elsewhere carry the marker themselves."""
+    """Mark the tests in slow folders. Slow tests elsewhere carry the marker themselves."""
     for item in items:
-        for name in {*item.path.relative_to(TESTS).parts} & {*SHARING_A_RUN}:
-            item.add_marker(pytest.mark.xdist_group(name))
         if item.path.relative_to(TESTS).parts[0] in SLOW_FOLDERS and item.path != FAST_WORKFLOW_TEST:
             item.add_marker(pytest.mark.slow)
 
