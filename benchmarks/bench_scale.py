@@ -117,8 +117,6 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as temporary:
                 folder = Path(temporary)
                 settings = {"datasets": write_tables(folder, datasets), "seeds": {"count": seeds, "batch": arguments.batch}}
-                demo = yaml.safe_load((ROOT / "workflow/configs/demo.yaml").read_text(encoding="utf-8"))
-                settings["methods"] = demo["methods"]  # the methods of the paper
                 plan = dry_run(folder, settings, options)
             print(f"{datasets} datasets, {seeds} seeds, {mode}: {describe(plan, previous.get(mode))}", flush=True)
             previous[mode] = plan
