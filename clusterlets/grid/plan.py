@@ -101,7 +101,7 @@ class Plan:
 
     def method_entry(self, wildcards: Any) -> str:
         """The entry that a cell's method is loaded from, as JSON."""
-        return json.dumps(self.entries[wildcards.method])
+        return json.dumps(self.entries[self.cell(wildcards).method])
 
     def shared_settings(self, wildcards: Any) -> str:
         """The values that a cell's method takes from keys of the configuration, by parameter name, as JSON."""

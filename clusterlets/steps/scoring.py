@@ -48,14 +48,14 @@ def score_method(
     geometry = load_json(inputs["geometry"])
     groups, columns = geometry["groups"], columns_of_names(list(geometry["groups"]))
 
-    outcomes: list[Iterable[Outcome]]
+    outcomes: Iterable[Iterable[Outcome]]
     if method_class.is_matcher:
         matcher, fit_budget = cast(type[Matcher], method_class), Budget(**json.loads(budget))
         outcomes, has_exceeded = _match(matcher, cell, json.loads(settings), base_seed, fit_budget, inputs, groups)
         budget_records.record(output, has_exceeded, budget, exceeded_budget)
     else:
         batches = map(SeedBatch.load, fitted_pieces(cell, tables_of))
-        outcomes = [cluster_outcomes(method_class, k, seeds_of(seeds), batch, groups) for batch in batches]
+        outcomes = (cluster_outcomes(method_class, k, seeds_of(seeds), batch, groups) for batch in batches)
     rows: list[dict] = []
     for configuration, runs in zip(cell.configurations, outcomes, strict=True):
         rows += score_all(method_class, dataset, k, configuration, runs, geometry["diameter"], deviation, columns)

@@ -68,6 +68,10 @@ def test_a_fit_outside_the_grid_is_refused():
         path = f"results/field/pieces/pima/FRAC/k5{parameters}/seeds0-3.npz"
         with pytest.raises(ClusterletsError, match=f"FRAC with k5{parameters} is not in the configured grid. Add"):
             FIELD.fit_parameters(wildcards_of(path, paths.fit_path("pieces"), FIELD))
+    unnamed = wildcards_of("results/pieces/pima/vfc/k5/seeds0-9.npz", paths.fit_path("pieces"), PAPER)
+    for parameter in (PAPER.method_entry, PAPER.fit_parameters):
+        with pytest.raises(ClusterletsError, match="vfc/k5/seeds0-9.csv is not in the configured grid. Add"):
+            parameter(unnamed)
 
 
 @pytest.mark.parametrize(
