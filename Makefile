@@ -199,7 +199,7 @@ reference-extended: verify
 	@mkdir -p reference/extended
 	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md $(RESULTS)/runs.csv.sha256 reference/extended/
 	@$(COMPRESS) < $(RESULTS)/runs.csv > reference/extended/runs.csv.xz
-	@cp $(RESULTS)/comparison_controls.csv clusterlets/paper/reported/controls.csv
+	@cp $(RESULTS)/comparison_controls.csv clusterlets/benchmark/paper/reported/controls.csv
 
 # generate.py writes what docs/reproduction.md says about as_published.csv.
 reference-published: $(READY)

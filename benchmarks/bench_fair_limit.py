@@ -32,7 +32,7 @@ from sklearn.cluster import KMeans
 
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.limits import deviation_limits, exact_fraction, largest_deviation
-from clusterlets.datasets import adult, compas
+from clusterlets.benchmark.datasets import adult, compas
 
 
 def fit(X, groups, k: int, limit: str, seed: int, levels: np.ndarray | None = None, sizes=(1, None)):

@@ -22,7 +22,7 @@ from clusterlets import methods
 from clusterlets.algorithms import geometry, row_samples
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.extraction import extract_clusterlets
-from clusterlets.grid.fitting import Budget, fits
+from clusterlets.supervision.fits import Budget, fits
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 K, FEATURES = 20, 10

@@ -9,7 +9,7 @@ bootstrap over tables, which the leaderboard used before, stands beside.
 import numpy as np
 from statsmodels.stats.multitest import multipletests
 
-from clusterlets.analysis.leaderboard import LEVEL, mean_over_tables
+from clusterlets.benchmark.analysis.leaderboard import LEVEL, mean_over_tables
 
 N_CASES, N_METHODS, REPEATS = 3, 13, 2000
 

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets import methods
-from clusterlets.grid.fitting import Budget, fits
+from clusterlets.supervision.fits import Budget, fits
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FEATURES, K = 8, 10
@@ -69,7 +69,7 @@ def plot(measurements: pd.DataFrame, budget: Budget, path: Path) -> None:
     """Draw seconds and memory against rows, with a line for each method, which ends at the method's name."""
     from matplotlib.ticker import LogLocator
 
-    from clusterlets.report.drawing.style import plt
+    from clusterlets.pages.style import plt
 
     names = sorted(measurements["method"].unique())  # at most 20, so that each has a colour of its own
     styles = {name: (plt.get_cmap("tab20")(number), "os^Dv"[number % 5]) for number, name in enumerate(names)}

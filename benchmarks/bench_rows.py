@@ -20,7 +20,7 @@ from measuring import random_table  # isort: skip; before numpy, whose threads i
 
 import numpy as np
 
-from clusterlets.provenance import accounts
+from clusterlets.benchmark.provenance import accounts
 
 SIZES = (10_000, 100_000, 316_228, 1_000_000)
 BLOCK_OPTIONS = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"

@@ -13,9 +13,9 @@ import numpy as np
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
-from clusterlets.datasets.table import standardise
+from clusterlets.benchmark.grid.artifacts import Prepared
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.artifacts import Prepared
+from clusterlets.tables.table import standardise
 
 TABLES, KS, SEEDS = ("compas", "heloc", "magic", "bank"), (5, 10, 20), (0, 1)
 PARAMETERS = {

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from clusterlets import methods
-from clusterlets.analysis import paired
-from clusterlets.grid.runs_frame import read_results_table
-from clusterlets.grid.runs_table import TABLE
+from clusterlets.benchmark.analysis import paired
+from clusterlets.benchmark.grid.runs_columns import TABLE
+from clusterlets.benchmark.grid.runs_frame import read_results_table
+from clusterlets.benchmark.paper import as_published, controls
+from clusterlets.benchmark.report import standings
+from clusterlets.benchmark.report.page import TITLES
 from clusterlets.metrics.score import Score
-from clusterlets.paper import as_published, controls
-from clusterlets.report import standings
-from clusterlets.report.page import TITLES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

@@ -22,4 +22,4 @@ if Path(clusterlets.__file__).resolve().parent != CHECKOUT / "clusterlets":
         "from the folders in PYTHONPATH."
     )
 
-runpy.run_module("clusterlets", run_name="__main__")
+runpy.run_module("clusterlets.benchmark.steps", run_name="__main__")

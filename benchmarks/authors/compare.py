@@ -21,7 +21,8 @@ import pandas as pd
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching import published
-from clusterlets.grid.artifacts import OK, SeedBatch
+from clusterlets.benchmark.grid.artifacts import SeedBatch
+from clusterlets.supervision.statuses import OK
 
 DRIVER = Path(__file__).with_name("driver.py")
 HOPS = (1, 2, 3, 4)

@@ -1,9 +1,9 @@
 """One module per command, whose ``main(arguments)`` returns the exit status, and modules that several commands share."""
 
-import textwrap
-from collections.abc import Iterable
+import importlib.util
 
 import clusterlets.installation  # noqa: F401  # raises if another package was installed over this one
+from clusterlets.errors import ClusterletsError
 
 #: The line that ``clusterlets --help`` shows for each command.
 PURPOSES = {
@@ -21,12 +21,25 @@ PURPOSES = {
 }
 # What the commands from this one on are about.
 _TOPICS = {"cluster": "your own table", "check": "a method of your own", "datasets": "runs of the workflow"}
+# The package with the commands that the library lacks. It is named here only, because the library must not import it.
+_BENCHMARK = "clusterlets.benchmark"
 
 
-def usage(steps: Iterable[str]) -> str:
-    """The text of ``clusterlets --help``; ``steps`` are the names of the workflow's steps."""
+def usage() -> str:
+    """The text of ``clusterlets --help``."""
     lines = ["usage: clusterlets COMMAND [options]", "       clusterlets COMMAND --help", "       clusterlets --version"]
     for name, purpose in PURPOSES.items():
         lines += [*(["", f"{_TOPICS[name]}:"] if name in _TOPICS else []), f"  {name:<12}{purpose}"]
-    names = textwrap.fill(", ".join(steps), 78, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    return "\n".join([*lines, "", "steps that the workflow runs:", names])
+    return "\n".join(lines)
+
+
+def package_of(command: str) -> str:
+    """The package that holds a command's module. Raises ClusterletsError if the command needs a clone, and there is none."""
+    if importlib.util.find_spec(f"{__package__}.{command}"):
+        return __package__
+    if importlib.util.find_spec(_BENCHMARK) is None:
+        raise ClusterletsError(
+            f"this command needs the benchmark, which the installed package does not contain. Clone the repository, run "
+            f"`python -m pip install --editable '.[all]'` in the clone, and then `clusterlets {command}` there."
+        )
+    return f"{_BENCHMARK}.commands"

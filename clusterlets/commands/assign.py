@@ -9,8 +9,8 @@ import pandas as pd
 
 from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.commands import cli, own_table
-from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
+from clusterlets.tables import user_table
 from clusterlets.text import counted, first_of
 
 _EPILOG = """

@@ -10,9 +10,9 @@ import pandas as pd
 
 from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.own_table import OwnTable
-from clusterlets.datasets import user_table
-from clusterlets.datasets.table import scaled
-from clusterlets.grid.cells import parse_value
+from clusterlets.parameter_text import parse_value
+from clusterlets.tables import user_table
+from clusterlets.tables.table import scaled
 from clusterlets.text import counted
 
 _EPILOG = """

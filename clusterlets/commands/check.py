@@ -6,12 +6,12 @@ from pathlib import Path
 
 from clusterlets import methods
 from clusterlets.commands import cli
-from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
-from clusterlets.grid.contract import Trial, trials
-from clusterlets.grid.fitting import Budget, Fit, fits
-from clusterlets.grid.processes import ending_descendants
-from clusterlets.provenance.same_bytes import operations_in
-from clusterlets.steps.fitting import load_machine_code
+from clusterlets.supervision.contract import Trial, trials
+from clusterlets.supervision.fits import Budget, Fit, fits
+from clusterlets.supervision.machine_code import load_machine_code
+from clusterlets.supervision.processes import ending_descendants
+from clusterlets.supervision.same_bytes import operations_in
+from clusterlets.supervision.statuses import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.text import counted
 
 #: For each trial, most of which make one or a few fits of 60 rows.

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from clusterlets.datasets.numerals import parse_number
 from clusterlets.errors import ClusterletsError
 from clusterlets.storage import check_writable, write_text
+from clusterlets.tables.numerals import parse_number
 
 if TYPE_CHECKING:
     import pandas as pd  # slow to load

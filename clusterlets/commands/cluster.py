@@ -16,16 +16,16 @@ from clusterlets import methods
 from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.commands.summary import Summary
-from clusterlets.datasets.table import moments
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.cells import format_nested, parse_parameters, parse_value
-from clusterlets.grid.processes import ending_descendants
 from clusterlets.methods import Method
-from clusterlets.methods.check import check_parameters
-from clusterlets.methods.users_file import is_from_file
+from clusterlets.methods.interface.check import check_parameters
+from clusterlets.methods.interface.users_file import is_from_file
 from clusterlets.metrics.composition import deviation_per_cluster
+from clusterlets.parameter_text import format_nested, parse_parameters, parse_value
 from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
+from clusterlets.supervision.processes import ending_descendants
+from clusterlets.tables.table import moments
 from clusterlets.text import counted
 
 _MAX_NOTED_GROUPS = 5  # how many groups with too few distinct rows are named
@@ -90,7 +90,7 @@ def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summar
         print(f"clustering: {options.save}", file=stream)
     if options.plot:
         from clusterlets.commands.picture import draw  # imported late: Matplotlib is slow to load
-        from clusterlets.report.drawing import saving
+        from clusterlets.pages import saving
 
         with cli.writing(options.plot):
             composition = next(iter(summary.listings.values())).composition
@@ -105,8 +105,8 @@ def write_page(options: argparse.Namespace, command: str, summary: Summary, data
     """Write the page. ``path`` is the recommendation of ``tune`` and its picture, a PNG, if the clustering comes from there."""
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
-    from clusterlets.report import clustering_page
-    from clusterlets.report.drawing.saving import as_bytes
+    from clusterlets.pages import clustering_page
+    from clusterlets.pages.saving import as_bytes
 
     composition = next(iter(summary.listings.values())).composition
     id_meaning, ids = ("counted from 0", data.rows) if data.ids is None else (options.id, data.ids)
@@ -285,7 +285,7 @@ def _refuse_late_failures(options: argparse.Namespace) -> None:
     if options.plot or options.report:
         importlib.import_module("matplotlib")
     if options.report:
-        importlib.import_module("clusterlets.report.clustering_page")
+        importlib.import_module("clusterlets.pages.clustering_page")
 
 
 def _estimator(options: argparse.Namespace):
@@ -377,7 +377,7 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
 
 def _deviations_of_columns(options: argparse.Namespace, memberships, sensitive: pd.DataFrame) -> list[str]:
     """For each of several sensitive columns, a line with its largest deviation and its limit. No line for a single column."""
-    from clusterlets.estimators.report import composition_of
+    from clusterlets.estimators.fairness import composition_of
 
     if sensitive.shape[1] == 1:
         return []

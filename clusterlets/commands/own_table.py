@@ -11,10 +11,10 @@ import pandas as pd
 
 from clusterlets.algorithms.checks import MAX_GROUPS, look_alikes
 from clusterlets.commands import cli
-from clusterlets.datasets import user_table
-from clusterlets.datasets.suspects import giveaways, reason_not_a_feature, unlike_scales
-from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
 from clusterlets.errors import ClusterletsError, LookAlikeGroups
+from clusterlets.tables import user_table
+from clusterlets.tables.suspects import giveaways, reason_not_a_feature, unlike_scales
+from clusterlets.tables.table import Table, columns_of_names, scaled, sort_key
 from clusterlets.text import counted, first_of
 
 _MAX_LISTED = 60  # columns that a message names one by one
@@ -108,7 +108,7 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
     Raises
     ------
     ClusterletsError
-        If options contradict each other, or if :func:`clusterlets.datasets.user_table.read` refuses the table, for example
+        If options contradict each other, or if :func:`clusterlets.tables.user_table.read` refuses the table, for example
         because it has too few groups.
     """
     check_options(options)

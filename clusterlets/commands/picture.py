@@ -4,9 +4,9 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
+from clusterlets.estimators.fairness import Composition
 from clusterlets.estimators.plots import MAX_GROUPS_IN_LEGEND, draw_composition, draw_projection
 from clusterlets.estimators.profiles import Profiles
-from clusterlets.estimators.report import Composition
 from clusterlets.text import cut
 
 matplotlib.rcParams["text.parse_math"] = False  # a name such as "$0-$20k" is no formula

@@ -7,7 +7,7 @@ import pandas as pd
 
 from clusterlets.commands import cli, own_table
 from clusterlets.commands.audit import add_labels, add_limits, labelled, limits
-from clusterlets.datasets import user_table
+from clusterlets.tables import user_table
 from clusterlets.text import counted, first_of
 
 _MAX_LISTED = 40  # lines about moves

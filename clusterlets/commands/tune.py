@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from clusterlets.commands import audit, cli, cluster, own_table
-from clusterlets.grid.cells import as_text
+from clusterlets.parameter_text import as_text
 
 if TYPE_CHECKING:
     from clusterlets.commands.own_table import OwnTable
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
 
 def _write_page(options: argparse.Namespace, data: "OwnTable", tuned: "Tuned", cluster_command: list[str]) -> None:
     """The page of ``clusterlets cluster`` about the recommended clustering, with the path."""
-    from clusterlets.report.drawing.saving import as_bytes
+    from clusterlets.pages.saving import as_bytes
 
     cluster_options = cluster.parse([*cluster_command[2:], "--report", options.report])
     reference = tuned.reference(tuned.best.n_clusters)  # without counts, it was not reached

@@ -10,12 +10,12 @@ from clusterlets.estimators.fair_limit import FairLimit
 from clusterlets.estimators.fair_lloyd import FairLloyd
 from clusterlets.estimators.fair_shares import Coreset, FairFlow, FairLP
 from clusterlets.estimators.fairlets import Fairlets, TreeFairlets
+from clusterlets.estimators.fairness import FairnessReport, cluster_composition, fairness_report
 from clusterlets.estimators.frac import FRAC, FRACOE
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.method import MethodClustering
 from clusterlets.estimators.penalties import VFC, FairKM
 from clusterlets.estimators.repair import Repair, repair
-from clusterlets.estimators.report import FairnessReport, cluster_composition, fairness_report
 from clusterlets.estimators.saved import SavedClustering
 from clusterlets.estimators.scaff_tree import ScaffTree
 from clusterlets.estimators.scorers import ClusterScorer, deviation_scorer, largest_deviation_scorer, price_scorer

@@ -15,7 +15,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pi
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer, RandomState
 from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
-from clusterlets.methods.registry import by_parameter
+from clusterlets.methods.interface.registry import by_parameter
 from clusterlets.metrics.composition import deviation_per_cluster
 
 # The matchers that have each parameter, by the parameter's name.

@@ -15,7 +15,7 @@ from clusterlets.estimators.base import FairClusterer, RandomState
 from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
 from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
 from clusterlets.estimators.saved import SavedClustering
-from clusterlets.methods.check import check_parameters
+from clusterlets.methods.interface.check import check_parameters
 
 
 class MethodClusterer(FairClusterer):

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from clusterlets.algorithms.checks import check_same_index
+from clusterlets.estimators.fairness import Composition, composition_of
 from clusterlets.estimators.inputs import InvalidInput, check_numbers
 from clusterlets.estimators.memberships import as_memberships, cluster_means, nearest_own_cluster
-from clusterlets.estimators.report import Composition, composition_of
 from clusterlets.extras import optional
-from clusterlets.metrics.table import SCORES
+from clusterlets.metrics.all_scores import SCORES
 
 with optional("plots"):
     from matplotlib import colormaps

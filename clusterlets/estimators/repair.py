@@ -18,7 +18,7 @@ from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_
 from clusterlets.estimators.memberships import encode_labels
 from clusterlets.estimators.saved import limited_group
 from clusterlets.methods import fair_limit
-from clusterlets.methods.check import check_parameters
+from clusterlets.methods.interface.check import check_parameters
 
 
 @dataclass(frozen=True)

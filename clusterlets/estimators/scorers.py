@@ -11,8 +11,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import has_fit_parameter
 
 from clusterlets.algorithms.checks import check_same_index
+from clusterlets.estimators.fairness import fairness_report
 from clusterlets.estimators.inputs import InvalidInput
-from clusterlets.estimators.report import fairness_report
 
 
 class ClusterScorer:

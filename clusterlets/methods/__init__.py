@@ -4,14 +4,14 @@ A file contains one subclass of :class:`Method`. The file has the method's name 
 for G-B. A file of your own works the same way from any folder (:func:`from_file`). Nothing else needs an edit for a new method:
 paths, jobs, results, figures, commands and docs/methods.md follow from the attributes of the class.
 
-Methods import compiled algorithms where they call them, because listing parameters must not load Numba. Six modules here are no
-methods: ``base``, ``registry``, ``users_file``, ``check``, ``fits`` and ``hopping``.
+Methods import compiled algorithms where they call them, because listing parameters must not load Numba. What they share
+is in ``interface/``.
 """
 
-from clusterlets.methods.base import COMPILED, Matcher, Method
-from clusterlets.methods.fits import fit
-from clusterlets.methods.registry import get, matchers, names
-from clusterlets.methods.users_file import from_file
+from clusterlets.methods.interface.base import COMPILED, Matcher, Method
+from clusterlets.methods.interface.registry import get, matchers, names
+from clusterlets.methods.interface.running import fit
+from clusterlets.methods.interface.users_file import from_file
 from clusterlets.parameters import (
     DELTA,
     MAX_DEVIATION,

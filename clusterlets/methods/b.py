@@ -2,7 +2,7 @@
 
 from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_balance
-from clusterlets.methods.hopping import Pinball
+from clusterlets.methods.interface.hopping import Pinball
 
 
 class BalancePinball(Pinball):

@@ -2,7 +2,7 @@
 
 from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_greedy_balance
-from clusterlets.methods.hopping import Greedy
+from clusterlets.methods.interface.hopping import Greedy
 
 
 class GreedyBalance(Greedy):

@@ -1,4 +1,4 @@
-"""Scores of a clustering, computed from arrays. Every score is one entry of the table ``clusterlets.metrics.table.SCORES``.
+"""Scores of a clustering, computed from arrays. Every score is one entry of ``clusterlets.metrics.all_scores.SCORES``.
 
 The function of an entry takes the input that the score needs: :class:`clusterlets.metrics.pieces.Pieces`,
 :class:`clusterlets.metrics.instances.Instances` or the costs in :mod:`clusterlets.metrics.prices`.

@@ -3,7 +3,7 @@
 Each instance has one label. If clusters overlap, the label names the cluster with the nearest centre.
 
 These scores are computed right after the fit, while its kernels and labels are in memory. Their entries are here and not in
-``clusterlets.metrics.table``, so that a change of another score does not rerun the fits.
+``clusterlets.metrics.all_scores``, so that a change of another score does not rerun the fits.
 """
 
 from dataclasses import dataclass

@@ -10,8 +10,8 @@ from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.groups import column_names, encode
 from clusterlets.estimators.inputs import InvalidInput, check_numbers, check_whole
 from clusterlets.extras import optional
-from clusterlets.grid.cells import format_nested
 from clusterlets.methods.fair_limit import FairLimit
+from clusterlets.parameter_text import format_nested
 
 with optional():  # needs pandas: the path is a DataFrame
     import pandas as pd
@@ -116,7 +116,7 @@ class Tuned:
         with optional():
             from matplotlib import pyplot
 
-            from clusterlets.report.drawing.saving import write
+            from clusterlets.pages.saving import write
             from clusterlets.tuning.picture import draw
 
         figure = draw(self)

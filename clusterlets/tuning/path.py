@@ -16,10 +16,10 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.limits import exact_fraction, largest_deviation, limit_rows, products
 from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.estimators import ClusterletClustering, MethodClustering
-from clusterlets.grid.artifacts import OK, TIMEOUT
-from clusterlets.grid.cells import combinations, format_nested
-from clusterlets.grid.fitting import Budget, Fit, fits
 from clusterlets.methods.fair_limit import FairLimit
+from clusterlets.parameter_text import combinations, format_nested
+from clusterlets.supervision.fits import Budget, Fit, fits
+from clusterlets.supervision.statuses import OK, TIMEOUT
 
 #: Status of a fit that the time did not reach.
 NOT_TRIED = "not_tried"

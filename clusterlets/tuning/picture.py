@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from clusterlets.report.drawing.style import add_legend, empty_figure, method_styles, panels, set_square_root_axis
+from clusterlets.pages.style import add_legend, empty_figure, method_styles, panels, set_square_root_axis
 from clusterlets.text import counted
 from clusterlets.tuning.path import REFERENCE
 

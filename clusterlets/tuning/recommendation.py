@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clusterlets.estimators.report import Composition
+from clusterlets.estimators.fairness import Composition
 from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.text import counted
 from clusterlets.tuning.hints import bend

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from chromium import find_program
 
-from clusterlets.report.figures import declarations
+from clusterlets.benchmark.report.figures import declarations
 
 TABLE = "#table2_best_by_deviation table.beside"
 COLUMN = 5  # index of the column with the mean deviation

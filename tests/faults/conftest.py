@@ -7,7 +7,7 @@ import pooch.core
 import pytest
 from served import ADULT, GOOD, Site, Toy
 
-from clusterlets.datasets import catalogue
+from clusterlets.benchmark.datasets import catalogue
 
 
 @pytest.fixture

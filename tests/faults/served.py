@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from clusterlets.datasets.fetch import fetch
-from clusterlets.datasets.table import fingerprint
+from clusterlets.benchmark.datasets.fetch import fetch
 from clusterlets.errors import ClusterletsError
+from clusterlets.tables.table import fingerprint
 
 HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
 #: The correct content of a toy of one file, and the same with a wrong value.
@@ -120,7 +120,7 @@ class Toy:
         folder.mkdir()
         for name, content in self.contents.items():
             (folder / name).write_bytes(content)
-        module = importlib.import_module(f"clusterlets.datasets.{self.entry['module']}")
+        module = importlib.import_module(f"clusterlets.benchmark.datasets.{self.entry['module']}")
         table = module.prepare({name: folder / name for name in self.contents})
         return {"rows": table.X.shape[0], "features": table.X.shape[1], "fingerprint": fingerprint(table)}
 

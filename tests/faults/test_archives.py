@@ -8,10 +8,10 @@ import pytest
 from real_tables import mirror
 from served import archive
 
-from clusterlets import datasets
-from clusterlets.datasets import catalogue
-from clusterlets.datasets.fetch import fetch
-from clusterlets.datasets.table import fingerprint
+from clusterlets.benchmark import datasets
+from clusterlets.benchmark.datasets import catalogue
+from clusterlets.benchmark.datasets.fetch import fetch
+from clusterlets.tables.table import fingerprint
 
 CATALOGUE = {name: datasets.describe(name) for name in datasets.names()}
 WEB_ARCHIVE = "https://web.archive.org/web/"  # not tested: it serves the same bytes as the publisher

@@ -6,10 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from clusterlets import datasets, storage
+from clusterlets import storage
+from clusterlets.benchmark import datasets
+from clusterlets.benchmark.steps.fetch_dataset import fetch_dataset
+from clusterlets.benchmark.steps.prepare_dataset import prepare_dataset
 from clusterlets.errors import ClusterletsError
-from clusterlets.steps.fetching import fetch_dataset
-from clusterlets.steps.preparing import prepare_dataset
 
 # The header line of pima with rows for it, and the header line of bank with a row for it.
 PIMA = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"

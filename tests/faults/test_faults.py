@@ -15,7 +15,7 @@ from disks import disk, remount
 from processes import wait_until
 from served import ADULT, GOOD, WRONG, archive
 
-from clusterlets.datasets import transfer
+from clusterlets.benchmark.datasets import transfer
 
 FILE_PATH, ZIP_PATH = "/diabetes.csv", "/toy.zip"  # on the server
 HALF_SIZE = len(GOOD) // 2
@@ -23,8 +23,8 @@ HALF_SIZE = len(GOOD) // 2
 # A program that fetches the dataset ``toy``. Its arguments are the catalogue, as JSON, and the raw folder.
 FETCH_TOY = """
 import json, sys
-from clusterlets.datasets import catalogue
-from clusterlets.datasets.fetch import fetch
+from clusterlets.benchmark.datasets import catalogue
+from clusterlets.benchmark.datasets.fetch import fetch
 catalogue._catalogue = lambda: json.loads(sys.argv[1])
 print("started", flush=True)
 print(json.dumps(fetch("toy", sys.argv[2])), flush=True)

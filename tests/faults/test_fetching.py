@@ -8,8 +8,8 @@ import pytest
 from served import ADULT, GOOD, WRONG
 
 from clusterlets.__main__ import main
-from clusterlets.datasets import catalogue
-from clusterlets.datasets.fetch import ask_sources, fetch
+from clusterlets.benchmark.datasets import catalogue
+from clusterlets.benchmark.datasets.fetch import ask_sources, fetch
 from clusterlets.errors import ClusterletsError
 
 

@@ -12,7 +12,7 @@ import platform
 import sys
 from pathlib import Path
 
-from clusterlets.__main__ import main  # this import limits numeric libraries to one thread
+from clusterlets.benchmark.steps.__main__ import main  # this import limits numeric libraries to one thread
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -23,7 +23,7 @@ def run(plan):
     for command in plan:
         modules_before = set(sys.modules)
         if main(command) != 0:
-            sys.exit(f"this step failed: clusterlets {' '.join(command)}")
+            sys.exit(f"this step failed: {' '.join(command)}")
         packages = {name.split(".")[0] for name in set(sys.modules) - modules_before}
         packages_by_step.setdefault(command[0], set()).update(packages)
     return {step: sorted(packages) for step, packages in packages_by_step.items()}

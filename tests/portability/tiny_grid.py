@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clusterlets.provenance import manifest
+from clusterlets.benchmark.provenance import manifest
 from clusterlets.storage import load_arrays
 
 HERE = Path(__file__).resolve().parent

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
+from clusterlets.tables import user_table
 
 
 def any_of(*values):

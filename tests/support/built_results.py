@@ -4,13 +4,13 @@ import json
 
 import pandas as pd
 
-from clusterlets.grid.configuration import read_configuration
-from clusterlets.paper.claims import COLUMNS, OWN
-from clusterlets.report.drawing.style import plt, save
-from clusterlets.report.figures import declarations
-from clusterlets.steps.analysis import analyse
-from clusterlets.steps.leaderboard import write_leaderboard
-from clusterlets.steps.report import write_report
+from clusterlets.benchmark.grid.configuration import read_configuration
+from clusterlets.benchmark.paper.claims import COLUMNS, OWN
+from clusterlets.benchmark.report.figures import declarations
+from clusterlets.benchmark.steps.analyse import analyse
+from clusterlets.benchmark.steps.write_leaderboard import write_leaderboard
+from clusterlets.benchmark.steps.write_report import write_report
+from clusterlets.pages.style import plt, save
 from clusterlets.storage import save_json
 
 SETTINGS = read_configuration()

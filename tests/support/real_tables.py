@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clusterlets import datasets
+from clusterlets.benchmark import datasets
 
 _CHECKOUT = Path(__file__).parents[2]
 _MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or _CHECKOUT.parent / "shared" / "datasets")

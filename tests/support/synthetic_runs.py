@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from clusterlets.grid.runs_table import COLUMNS, parameter_columns
-from clusterlets.paper import claims, comparison, reported, tables
-from clusterlets.paper.claims.numbers import Numbers
+from clusterlets.benchmark.grid.runs_columns import COLUMNS, parameter_columns
+from clusterlets.benchmark.paper import claims, comparison, reported, tables
+from clusterlets.benchmark.paper.claims.numbers import Numbers
 
 PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
 _OVERLAPPING_MATCHERS = ("D", "B")

@@ -38,8 +38,8 @@ class Striped(Method):
         return kmeans_labels(X, n_clusters, random_state)
 '''
 FIGURE = """
-from clusterlets.report.drawing.style import single_panel
-from clusterlets.report.figures import Declaration
+from clusterlets.pages.style import single_panel
+from clusterlets.benchmark.report.figures import Declaration
 
 FIGURES = [
     Declaration(
@@ -90,7 +90,7 @@ def checkout(tmp_path_factory):
     ignored = shutil.ignore_patterns(".*", "results", "data", "__pycache__", "*.egg-info")
     shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
     (copy / "clusterlets/methods/striped.py").write_text(STRIPED, encoding="utf-8")
-    (copy / "clusterlets/report/figures/stripes.py").write_text(FIGURE, encoding="utf-8")
+    (copy / "clusterlets/benchmark/report/figures/stripes.py").write_text(FIGURE, encoding="utf-8")
     for module, (line_before, fields) in SCORES.items():
         path = copy / f"clusterlets/metrics/{module}.py"
         source = path.read_text(encoding="utf-8")
@@ -131,16 +131,16 @@ from pathlib import Path
 import numpy as np
 from synthetic_runs import synthetic_runs
 from clusterlets import fairness_report
-from clusterlets.grid.artifacts import Prepared, SeedBatch
-from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.pieces import save_pieces
-from clusterlets.grid.runs_table import write_runs
-from clusterlets.grid.samples import Sample
-from clusterlets.grid.scoring import cluster_outcomes, score_all
+from clusterlets.benchmark.grid.artifacts import Prepared, SeedBatch
+from clusterlets.benchmark.grid.configuration import read_configuration
+from clusterlets.benchmark.grid.pieces import save_pieces
+from clusterlets.benchmark.grid.runs_columns import write_runs
+from clusterlets.benchmark.grid.samples import Sample
+from clusterlets.benchmark.grid.scoring import cluster_outcomes, score_all
 from clusterlets.methods import get
-from clusterlets.paper.results import Results
-from clusterlets.report import page
-from clusterlets.steps.figures import plot
+from clusterlets.benchmark.paper.results import Results
+from clusterlets.benchmark.report import page
+from clusterlets.benchmark.steps.plot import plot
 
 X, groups, labels = np.arange(12.0)[:, None], np.arange(12) % 2, np.arange(12) // 4
 save_pieces(Prepared(X, groups, ["a", "b"]), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))

@@ -45,7 +45,7 @@ from clusterlets.estimators import (
 )
 from clusterlets.estimators.inputs import as_python
 from clusterlets.estimators.memberships import nearest_own_cluster
-from clusterlets.methods.registry import by_parameter
+from clusterlets.methods.interface.registry import by_parameter
 
 
 class AlternatingGroups:

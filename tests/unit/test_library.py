@@ -15,7 +15,7 @@ import clusterlets
 from clusterlets import ClusterletClustering, estimators, extras, fairness_report
 from clusterlets import __main__ as command_line
 from clusterlets.estimators.base import FairClusterer
-from clusterlets.metrics.table import SCORES
+from clusterlets.metrics.all_scores import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -126,7 +126,7 @@ def run_in(folder, code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env={"PATH": ""})
 
 
-@pytest.mark.parametrize("module", ["estimators", "metrics.table", "__main__"])
+@pytest.mark.parametrize("module", ["estimators", "metrics.all_scores", "__main__"])
 def test_a_mixed_installation_is_refused(mixed_installation, module):
     process = run_in(mixed_installation, f"import clusterlets.{module}")
     assert process.returncode == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clusterlets.provenance.manifest import PAGE, without_provenance
+from clusterlets.benchmark.provenance.manifest import PAGE, without_provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,9 +16,9 @@ from another_numpy import another_numpy
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from clusterlets.grid.locks import locked_versions
-from clusterlets.provenance.environment import LIBRARIES
-from clusterlets.provenance.libraries import MODULES
+from clusterlets.benchmark.grid.locks import locked_versions
+from clusterlets.benchmark.provenance.environment import LIBRARIES
+from clusterlets.benchmark.provenance.libraries import MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {path.stem: path for path in (ROOT / "envs").glob("*.yaml")}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from clusterlets import methods
-from clusterlets.analysis.leaderboard import LIMITS
-from clusterlets.analysis.selection import PAPER_NAMES
-from clusterlets.grid.configuration import read_configuration
+from clusterlets.benchmark.analysis.leaderboard import LIMITS
+from clusterlets.benchmark.analysis.selection import PAPER_NAMES
+from clusterlets.benchmark.grid.configuration import read_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 FIELD = read_configuration(ROOT / "workflow/configs/field.yaml")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterlets.steps.options import shell_line
+from clusterlets.benchmark.steps.options import shell_line
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]

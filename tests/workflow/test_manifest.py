@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterlets.provenance.manifest import files
+from clusterlets.benchmark.provenance.manifest import files
 
 ROOT = Path(__file__).resolve().parents[2]
 CELL = "results/tiny/runs/iris/D/k2/seeds0-1.csv"

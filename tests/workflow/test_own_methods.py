@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from test_reruns import jobs_in
 
-from clusterlets.grid.artifacts import SeedBatch
-from clusterlets.grid.cells import random_stream
+from clusterlets.benchmark.grid.artifacts import SeedBatch
+from clusterlets.benchmark.grid.cells import random_stream
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD_FILE = "shuffled.py"

@@ -139,7 +139,14 @@ def test_changed_settings_run_only_new_jobs_and_the_summaries(original, summary_
     assert original.planned(**config) == expected | summary_jobs
 
 
-UNUSED_MODULES = ("methods/frac_oe", "commands/cluster", "commands/__init__", "grid/configuration", "grid/measures", "extras")
+UNUSED_MODULES = (
+    "methods/frac_oe",
+    "commands/cluster",
+    "commands/__init__",
+    "benchmark/grid/configuration",
+    "supervision/measures",
+    "extras",
+)
 
 
 def test_changes_that_cannot_affect_results_run_nothing(checkout):
@@ -151,10 +158,10 @@ def test_changes_that_cannot_affect_results_run_nothing(checkout):
         docstring = text.replace('"""', '"""More: ', 1) if text.startswith('"""') else text
         path.write_text(f"# a comment\n\n{docstring}\n# a comment\n", encoding="utf-8")
     checkout.edit("clusterlets/__init__.py", '__version__ = "', '__version__ = "1')
-    checkout.edit("clusterlets/metrics/table.py", 'meaning="', 'meaning="more ')
+    checkout.edit("clusterlets/metrics/all_scores.py", 'meaning="', 'meaning="more ')
     checkout.edit("clusterlets/methods/frac.py", 'citation = "', 'citation = "X and ')
     checkout.edit("clusterlets/methods/frac.py", 'meaning="', 'meaning="more ')
-    checkout.edit("clusterlets/datasets/sources.yaml", 'citation: "R. A. Fisher', 'citation: "Sir R. A. Fisher')
+    checkout.edit("clusterlets/benchmark/datasets/sources.yaml", 'citation: "R. A. Fisher', 'citation: "Sir R. A. Fisher')
     checkout.change(*(f"clusterlets/{module}.py" for module in UNUSED_MODULES))
     for path in (checkout.workflow.folder / "data" / "raw").rglob("*"):
         os.utime(path)
@@ -174,9 +181,9 @@ DEPENDENT_JOBS = {
     "methods/d.py": {"score_method": 4},
     "methods/random.py": {"fit_method": 4, "score_method": 4},
     "steps/fitting.py": {"fit_method": 12},
-    "grid/program.py": {},
-    "datasets/bundled.py": DATA_JOBS,
-    "datasets/sources.yaml iris": {"fetch_dataset": 1, "prepare_dataset": 1},
+    "supervision/program.py": {},
+    "benchmark/datasets/bundled.py": DATA_JOBS,
+    "benchmark/datasets/sources.yaml iris": {"fetch_dataset": 1, "prepare_dataset": 1},
     "__main__.py": EARLY_JOBS,
     "steps/options.py": EARLY_JOBS,
     "../workflow/step.py": EARLY_JOBS,
@@ -214,8 +221,8 @@ def test_changed_code_reruns_the_jobs_that_depend_on_it(checkout, summary_jobs):
 
 
 NEW_FIGURE = """
-from clusterlets.report.drawing.style import single_panel
-from clusterlets.report.figures import Declaration
+from clusterlets.pages.style import single_panel
+from clusterlets.benchmark.report.figures import Declaration
 
 FIGURES = [
     Declaration(
@@ -237,8 +244,8 @@ def draw(runs):
 
 def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, summary_jobs, tmp_path):
     checkout = Checkout(finished, tmp_path)
-    (checkout.root / "clusterlets/report/figures/many_runs.py").write_text(NEW_FIGURE)
-    checkout.change("clusterlets/report/figures/cohesion_vs_deviation.py")
+    (checkout.root / "clusterlets/benchmark/report/figures/many_runs.py").write_text(NEW_FIGURE)
+    checkout.change("clusterlets/benchmark/report/figures/cohesion_vs_deviation.py")
     expected = {"plot_many_runs": 1, "plot_cohesion_vs_deviation": 1, **ACCOUNT_AND_PAGE_JOBS}
     assert {*expected} - {"plot_many_runs"} <= summary_jobs.keys()
     assert checkout.planned() == expected == checkout.executed()

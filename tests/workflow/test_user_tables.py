@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from real_tables import mirror
 
-from clusterlets.grid.runs_table import read_cell
+from clusterlets.benchmark.grid.runs_columns import read_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_reruns import jobs_in
 
-from clusterlets.grid.artifacts import Prepared, SeedBatch
+from clusterlets.benchmark.grid.artifacts import Prepared, SeedBatch
 
 SMALL = {"datasets": ["iris"], "k": [3], "omega": [0, 0.5]}
 VARIANTS = {

@@ -1,5 +1,5 @@
 # The configuration, its plan, and the checks before a run; no rules. Paths, inputs, parameters and fingerprints come from
-# clusterlets/grid/plan.py.
+# clusterlets/benchmark/grid/plan.py.
 
 import contextlib
 import json
@@ -28,22 +28,22 @@ sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 # Neither the Python of jobs nor a Snakemake on a cluster's node may import modules from the working folder.
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.configuration import (
+from clusterlets.benchmark.grid.configuration import (
     check_config_options,
     check_configuration,
     check_spelling,
     read_config_options,
     set_mirror,
 )
-from clusterlets.grid.fingerprints import analysis_code, parameters, step_code
-from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
-from clusterlets.grid.plan import Plan, results_settings
-from clusterlets.grid.preflight import check_paths, check_writable
+from clusterlets.benchmark.grid.fingerprints import analysis_code, parameters, step_code
+from clusterlets.benchmark.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
+from clusterlets.benchmark.grid.plan import Plan, results_settings
+from clusterlets.benchmark.grid.preflight import check_paths, check_writable
 from clusterlets.methods import COMPILED
-from clusterlets.paper.table_names import NAMES as NAMES_OF_TABLES
-from clusterlets.provenance.environment import LIBRARIES, check_libraries
-from clusterlets.report import figures
-from clusterlets.steps.options import shell_line, shell_prefix
+from clusterlets.benchmark.paper.table_names import NAMES as NAMES_OF_TABLES
+from clusterlets.benchmark.provenance.environment import LIBRARIES, check_libraries
+from clusterlets.benchmark.report import figures
+from clusterlets.benchmark.steps.options import shell_line, shell_prefix
 
 
 @contextlib.contextmanager

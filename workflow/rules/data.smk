@@ -58,7 +58,7 @@ rule prepare_user_table:
     conda:
         FETCH
     params:
-        **parameters(step_code("steps.user_table")),
+        **parameters(step_code("benchmark.steps.prepare_user_table")),
         name=plan.table_setting("name"),
         table=plan.table_setting("path"),
         sha256=plan.user_table_hash,
@@ -79,7 +79,7 @@ rule measure_geometry:
     conda:
         CLUSTER
     params:
-        **parameters(step_code("steps.geometry", libraries=COMPILED)),
+        **parameters(step_code("benchmark.steps.measure_geometry", libraries=COMPILED)),
         base_seed=config["base_seed"],
     message:
         "Measure the largest distance of {wildcards.dataset}"
@@ -97,7 +97,7 @@ rule measure_plain_cost:
     conda:
         CLUSTER
     params:
-        **parameters(step_code("steps.plain_costs", libraries=COMPILED)),
+        **parameters(step_code("benchmark.steps.measure_plain_cost", libraries=COMPILED)),
     message:
         "Run plain k-means on {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -115,7 +115,7 @@ rule list_data:
     conda:
         FETCH
     params:
-        **parameters(step_code("steps.datasets_table")),
+        **parameters(step_code("benchmark.steps.list_data")),
         datasets=",".join(config["datasets"]),
         prepared=subpath(input[0], parent=True),
     message:

@@ -12,7 +12,7 @@ rule extract_clusterlets:
     conda:
         CLUSTER
     params:
-        **parameters(step_code("steps.extraction", libraries=COMPILED)),
+        **parameters(step_code("benchmark.steps.extract_clusterlets", libraries=COMPILED)),
         base_seed=config["base_seed"],
     message:
         "Extract the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
@@ -31,7 +31,7 @@ rule sum_distances:
     conda:
         CLUSTER
     params:
-        **parameters(step_code("steps.distances", libraries=COMPILED)),
+        **parameters(step_code("benchmark.steps.sum_distances", libraries=COMPILED)),
         base_seed=config["base_seed"],
     message:
         "Sum the distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
@@ -49,7 +49,7 @@ rule sample_partitions:
     conda:
         CLUSTER
     params:
-        **parameters(step_code("steps.partitions")),
+        **parameters(step_code("benchmark.steps.sample_partitions")),
         base_seed=config["base_seed"],
         sample_size=config["sample_size"],
     message:

@@ -12,7 +12,7 @@ rule fit_method:
     conda:
         CLUSTER
     params:
-        **plan.method_code("steps.fitting"),
+        **plan.method_code("benchmark.steps.fit_method"),
         method=plan.method_entry,
         parameters=plan.fit_parameters,
         starts=plan.starts,
@@ -34,7 +34,7 @@ rule score_method:
     conda:
         CLUSTER
     params:
-        **plan.method_code("steps.scoring"),
+        **plan.method_code("benchmark.steps.score_method"),
         tables_of=plan.tables_of,
         method=plan.method_entry,
         parameters=plan.cell_parameters,

@@ -1,8 +1,8 @@
 # collect_runs -> analyse -> write_leaderboard, plot_* -> account -> write_report -> write_manifest.
 
-# The names in clusterlets.analysis.statistics.TABLES. Importing that module here would load SciPy.
+# The names in clusterlets.benchmark.analysis.statistics.TABLES. Importing that module here would load SciPy.
 RANKING_TABLES = ["statistics", "blocks", "mean_ranks", "nemenyi"]
-# Files of every figure that clusterlets/report/figures declares.
+# Files of every figure that clusterlets/benchmark/report/figures declares.
 FIGURES = [f"{OUT}/{file}" for figure in figures.declarations() for file in figure.files("pdf", "png")]
 STATISTICS = [
     *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKING_TABLES, "wilcoxon"]),
@@ -45,7 +45,7 @@ rule collect_runs:
     conda:
         ANALYSIS
     params:
-        **parameters(step_code("steps.collecting")),
+        **parameters(step_code("benchmark.steps.collect_runs")),
         config=plan.folder_settings,
         variant=plan.variant_of,
     message:
@@ -77,7 +77,7 @@ rule analyse:
     conda:
         ANALYSIS
     params:
-        **parameters(analysis_code("steps.analysis")),
+        **parameters(analysis_code("benchmark.steps.analyse")),
         config=grid_settings,
         output=subpath(input.runs, parent=True),
     message:
@@ -101,7 +101,7 @@ for module, declarations in figures.by_module().items():
         conda:
             ANALYSIS
         params:
-            **parameters(analysis_code("steps.figures", f"report.figures.{module}")),
+            **parameters(analysis_code("benchmark.steps.plot", f"benchmark.report.figures.{module}")),
             results=subpath(output[0], ancestor=2),
             module=module,
         message:
@@ -120,7 +120,7 @@ rule account:
     conda:
         ANALYSIS
     params:
-        **parameters(step_code("steps.accounts", "provenance.accounts", libraries=LIBRARIES)),
+        **parameters(step_code("benchmark.steps.account", "benchmark.provenance.accounts", libraries=LIBRARIES)),
         config=grid_settings,
         configfiles=lambda wildcards: json.dumps(CONFIGFILES),
         logs=",".join(f"{folder}/logs" for folder in plan.variant_folders),
@@ -148,7 +148,7 @@ rule write_report:
     conda:
         ANALYSIS
     params:
-        **parameters(analysis_code("steps.report")),
+        **parameters(analysis_code("benchmark.steps.write_report")),
         results=subpath(input.runs, parent=True),
         config=grid_settings,
     message:
@@ -169,7 +169,7 @@ rule write_leaderboard:
     conda:
         ANALYSIS
     params:
-        **parameters(analysis_code("steps.leaderboard")),
+        **parameters(analysis_code("benchmark.steps.write_leaderboard")),
         config=grid_settings,
         # The leaderboard shows a command with one --configfile.
         configfile=lambda wildcards: CONFIGFILES[-1] if CONFIGFILES else "",
@@ -190,7 +190,7 @@ rule write_manifest:
     conda:
         ANALYSIS
     params:
-        **parameters(step_code("steps.manifest", "provenance.libraries", libraries=LIBRARIES)),
+        **parameters(step_code("benchmark.steps.write_manifest", "benchmark.provenance.libraries", libraries=LIBRARIES)),
         config=grid_settings,
         user_files=lambda wildcards: plan.user_files(),
         results=subpath(output[0], parent=True),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psutil  # a dependency of Snakemake
 
-from clusterlets.grid.preflight import remove_locks
-from clusterlets.grid.processes import begin_run
+from clusterlets.benchmark.grid.preflight import remove_locks
+from clusterlets.supervision.processes import begin_run
 
 # If SIGKILL ends Snakemake, its jobs go on (for up to 80 minutes).
 begin_run()

@@ -7,9 +7,9 @@ from clusterlets.algorithms.checks import check_groups, check_magnitudes
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac
 from clusterlets.algorithms.geometry import diameter
-from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
+from clusterlets.tables.table import Table, scaled
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 GROUPS = np.arange(60) % 2

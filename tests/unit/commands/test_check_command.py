@@ -8,8 +8,8 @@ import pytest
 
 from clusterlets import methods
 from clusterlets.errors import NoClusteringError
-from clusterlets.grid.contract import trials, values_to_try
 from clusterlets.methods import Choice, Integer, Real
+from clusterlets.supervision.contract import trials, values_to_try
 
 METHOD = """
 import os

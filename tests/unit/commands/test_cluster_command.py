@@ -15,8 +15,8 @@ from sklearn.metrics import silhouette_score
 
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kmeans import kmeans_labels
-from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, FRACOE, ClusterletClustering, FairLimit, fairness_report
+from clusterlets.tables.table import standardise
 
 COMPILING_NOTE = "clusterlets cluster: compiling once for this machine; this may take half a minute.\n"
 

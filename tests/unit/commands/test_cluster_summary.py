@@ -9,7 +9,7 @@ import pytest
 
 from clusterlets.commands import summary
 from clusterlets.estimators import FairnessReport
-from clusterlets.estimators.report import Composition
+from clusterlets.estimators.fairness import Composition
 from clusterlets.metrics.composition import deviation_per_cluster
 
 
@@ -84,7 +84,7 @@ def test_a_price_below_one_is_explained(cluster, monkeypatch):
     explanation = "; below 1: a better optimum than plain k-means found in all its starts)"
     options = ("--method", "k-means", "--clusters", "2", "--features", "income")
     assert explanation not in cluster(*options)[1]
-    monkeypatch.setattr("clusterlets.estimators.report.least_plain_cost", lambda X, n: 1e9 * len(X) * X.max() ** 2)
+    monkeypatch.setattr("clusterlets.estimators.fairness.least_plain_cost", lambda X, n: 1e9 * len(X) * X.max() ** 2)
     assert explanation in cluster(*options)[1]
 
 

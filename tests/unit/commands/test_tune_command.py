@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 
 from clusterlets.commands import tune as tune_command
 from clusterlets.commands.tune import command
-from clusterlets.datasets.table import standardise
+from clusterlets.tables.table import standardise
 from clusterlets.tuning import path
 from clusterlets.tuning.path import Run
 

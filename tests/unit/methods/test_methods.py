@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from clusterlets import methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import Matcher, Method
-from clusterlets.methods.check import check, check_parameters
-from clusterlets.methods.fits import clusterings
+from clusterlets.methods.interface.check import check, check_parameters
+from clusterlets.methods.interface.running import clusterings
 
 RNG = np.random.default_rng(0)
 X, GROUPS = RNG.normal(size=(90, 3)), RNG.integers(3, size=90)

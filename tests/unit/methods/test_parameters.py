@@ -12,12 +12,12 @@ from modules import loaded_by
 from named_estimators import NAMED
 
 from clusterlets import methods
+from clusterlets.benchmark.grid.configuration import check_configuration
 from clusterlets.commands import cluster
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import ClusterletClustering, InvalidInput, MethodClustering
-from clusterlets.grid.cells import as_text
-from clusterlets.grid.configuration import check_configuration
 from clusterlets.methods import PARTS, RATIO, SHARES, Choice, Integer, Parameter, Real
+from clusterlets.parameter_text import as_text
 from clusterlets.parameters import DEVIATION, SIZE
 
 ROOT = Path(__file__).resolve().parents[3]

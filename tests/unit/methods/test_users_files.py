@@ -9,12 +9,12 @@ import pytest
 
 from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.benchmark.grid.artifacts import SeedBatch
+from clusterlets.benchmark.grid.scoring import match
 from clusterlets.errors import ClusterletsError, MethodError
 from clusterlets.estimators import MethodClustering
-from clusterlets.grid.artifacts import SeedBatch
-from clusterlets.grid.fitting import Budget, fits
-from clusterlets.grid.scoring import match
-from clusterlets.methods.users_file import is_from_file
+from clusterlets.methods.interface.users_file import is_from_file
+from clusterlets.supervision.fits import Budget, fits
 
 RNG = np.random.default_rng(0)
 X, GROUPS = RNG.normal(size=(60, 3)), RNG.integers(2, size=60)

@@ -11,6 +11,7 @@ from test_table import scores_of
 from clusterlets.algorithms.matching.objectives import deviations
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import fairness_report
+from clusterlets.metrics.all_scores import SCORES, score
 from clusterlets.metrics.composition import (
     additive_violation,
     balance,
@@ -25,7 +26,6 @@ from clusterlets.metrics.instances import Instances, silhouette_error, silhouett
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces, centroid_silhouette, cohesion_with_error
 from clusterlets.metrics.prices import price_of_fairness
 from clusterlets.metrics.score import Score
-from clusterlets.metrics.table import SCORES, score
 
 DOCS = Path(__file__).parents[3] / "docs/extending.md"
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from clusterlets.algorithms.geometry import diameter, distance_sums, moments_by_label, row_sums
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
-from clusterlets.grid.runs_table import COLUMNS
+from clusterlets.benchmark.grid.runs_columns import COLUMNS
 from clusterlets.metrics import instances
+from clusterlets.metrics.all_scores import SCORES, score
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
 from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
-from clusterlets.metrics.table import SCORES, score
 
 ROUNDING = 1e-9  # how far a score may lie outside its range
 

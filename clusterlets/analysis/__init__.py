@@ -1,3 +1,0 @@
-"""Analyses of the runs that do not need the paper: which runs to compare, rankings, tests."""
-
-import clusterlets.installation  # noqa: F401

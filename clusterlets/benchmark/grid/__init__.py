@@ -1,0 +1,1 @@
+"""The configured runs: their configuration, cells, files, fingerprints, fits, scores and costs."""

@@ -1,0 +1,73 @@
+"""The paper's numbers and claims. There is one CSV file per table, with the digits as printed."""
+
+from functools import cache
+from importlib.resources import files
+
+import pandas as pd
+import yaml
+
+from clusterlets.benchmark.paper.table_names import NAMES
+
+#: The names of the paper's own tables.
+TABLES = NAMES[:5]
+
+
+@cache
+def table(name: str) -> pd.DataFrame:
+    """One of the paper's tables. Every cell is text, so that ``.0518`` keeps its printed digits."""
+    with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype=str)
+
+
+@cache
+def datasets() -> tuple[str, ...]:
+    """The paper's eleven datasets, in the order of its table 2."""
+    return tuple(table("table2_best_by_deviation")["dataset"])
+
+
+def runs_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs to compare with the paper: those on its datasets or, if there are none, all runs."""
+    is_in_paper = runs["dataset"].isin(datasets())
+    return runs[is_in_paper] if is_in_paper.any() else runs
+
+
+def why_too_few(n_present: int) -> str:
+    """Why runs on ``n_present`` of the paper's datasets give no verdict across datasets; empty for more than half of them."""
+    total = len(datasets())
+    if 2 * n_present > total:
+        return ""
+    if not n_present:
+        return "None of the paper's datasets is among the runs."
+    return f"Only {n_present} of the paper's {total} datasets {'is' if n_present == 1 else 'are'} among the runs."
+
+
+@cache
+def not_comparable() -> tuple[dict, ...]:
+    """The numbers that cannot be compared with ours: the entries of ``not_comparable.yaml``.
+
+    An entry has ``cells`` (column -> value or values), ``reason``, the ``date`` when it was added and, optionally, ``of_code``:
+    whether runs of the published code give comparable numbers.
+    """
+    return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
+
+
+@cache
+def explanations() -> tuple[dict, ...]:
+    """Why some of our numbers differ: the entries of ``explanations.yaml``.
+
+    An entry has ``cells`` (column -> value or values) and ``explanation``.
+    """
+    return tuple(yaml.safe_load((files(__name__) / "explanations.yaml").read_text(encoding="utf-8")))
+
+
+@cache
+def controls() -> pd.DataFrame:
+    """The committed counts of verdicts on the paper and its copies, which :mod:`clusterlets.benchmark.paper.controls` makes."""
+    with (files(__name__) / "controls.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype={"table": object, "source": object}, float_precision="round_trip")
+
+
+@cache
+def claims() -> dict:
+    """The content of ``claims.yaml``: the ``claims``, each with its test, and the ``scales`` that grade them."""
+    return yaml.safe_load((files(__name__) / "claims.yaml").read_text(encoding="utf-8"))

@@ -1,0 +1,378 @@
+"""The leaderboard in sentences and tables: which methods keep a limit on unfairness, and at what price."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from textwrap import TextWrapper, wrap
+from types import MappingProxyType
+
+import pandas as pd
+
+from clusterlets.benchmark.analysis import leaderboard
+from clusterlets.benchmark.analysis.leaderboard import (
+    CASE,
+    CLUSTERLETS,
+    CONTROL,
+    KEEPS,
+    METHOD,
+    MISSES,
+    NO_RESULT,
+    NOT_CHOSEN,
+    UNSUPPORTED,
+)
+from clusterlets.benchmark.report import SHOWN_LIMIT
+from clusterlets.metrics.all_scores import score
+from clusterlets.text import counted, markdown_table
+
+_BOARD, _OVERALL, _PAIRS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_pairs.csv"
+#: The files of a leaderboard, in the order of :class:`Standings`.
+FILES = (_BOARD, _OVERALL, _PAIRS)
+NO_LEADERBOARD = "There is no leaderboard, because it needs at least two seeds."
+
+#: The first paragraph.
+INTRODUCTION = (
+    "A clustering keeps a limit, such as 0.05, if it has exactly k clusters and no group's share in any cluster differs by "
+    "more than 0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A "
+    "case is a table with its sensitive groups, and a k. Reliability is the share of the cases in which a method keeps the "
+    "limit. Price is the cost of its clusterings in these cases: the sum of squared distances to the cluster means, divided "
+    "by that of the best plain k-means. A reliability of 1 at a price of 1 would be perfect."
+)
+#: A sentence on the features of a run, for each value of its setting ``scaling``.
+_FEATURE_SENTENCES = {
+    "none": "The features are raw, as in the paper. Prices of raw and of standardised features cannot be compared.",
+    "standard": "Each feature has mean 0 and variance 1. Prices of raw and of standardised features cannot be compared.",
+}
+GLOSSARY = {
+    "price": score("price_of_fairness").explanation,
+    "case": "a case does not count if `fair-limit` proves that no clustering of it keeps the limit",
+    "keeps the limit": "counted in whole instances. A method keeps the limit in a case if all scoring runs of its chosen "
+    "parameters do",
+    "seeds": "the first half chooses each method's parameters, the other half scores them. All numbers here come from these "
+    "scoring runs",
+    "starts": "a run is the best of as many starts as bring the method's CPU time near that of `fair-limit`, at most 16",
+    "price, 90th percentile, worst": "over the cases in which the method keeps the limit: the median price, the price that "
+    "nine tenths of the cases do not exceed, and the highest",
+    "runs within": "share of the scoring runs that keep the limit, over the cases for which parameters were chosen",
+    "unsupported": "cases that the method does not take, such as three groups for a method for two. `of those it takes` is the "
+    "reliability without them",
+    "reliability": "in brackets, the exact 95 % interval of Clopper and Pearson over cases, as if they were independent. The "
+    "cases of one table are alike, so `tables` counts the tables in all of whose cases the limit is kept, with the interval "
+    "over tables",
+    "halves exchanged": "the number of cases if the other half of the seeds chooses",
+    "CPU": "mean CPU seconds of a fit, with all its starts, over cases and values of the parameters",
+    "wins, losses, ties": "in how many cases the first method costs less than the other, costs more, and costs the same; only "
+    "cases in which both keep the limit count",
+    "ratio": "the first method's cost divided by the other's in these cases, as geometric mean over each table's cases and "
+    "then over the tables, with a t interval over the tables if there are six or more",
+    "told apart": "what differs by a t test over the tables, at level 0.05 after Holm's correction over both tests of all "
+    "pairs: `price` by the ratio, `reliability` by the difference of the shares of cases",
+    "matchers of Clusterlets": "they choose their own number of clusters. So they are compared only by their runs with k "
+    "clusters, and only in cases that have such runs. A matcher without such a case is not listed",
+    "controls": "methods that ignore the groups",
+    "outputs without a claim": "a method's second clustering, which its authors do not call fair, such as FRAC (nearest)",
+}
+
+# The heading of the column that counts each outcome.
+_OUTCOMES = {
+    KEEPS: "keeps the limit",
+    MISSES: "the chosen parameters miss it on the scoring seeds",
+    NOT_CHOSEN: "no parameters keep it on the choosing seeds",
+    NO_RESULT: "no result",
+    UNSUPPORTED: "unsupported",
+}
+
+# The heading of each kind of method.
+_HEADINGS = {
+    METHOD: "Methods",
+    CLUSTERLETS: "Matchers of Clusterlets",
+    leaderboard.OUTPUT: "Outputs without a claim",
+    CONTROL: "Controls",
+}
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The leaderboard: the contents of its :data:`FILES`."""
+
+    board: pd.DataFrame
+    overall: pd.DataFrame
+    pairs: pd.DataFrame
+
+    @classmethod
+    def none(cls) -> "Standings":
+        """An empty leaderboard."""
+        frames = (pd.DataFrame(columns=names) for names in (leaderboard.COLUMNS, leaderboard.OVERALL, leaderboard.PAIRS))
+        return cls(*frames)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.board.empty
+
+    @property
+    def limits(self) -> list[float]:
+        return sorted(self.board["limit"].unique())
+
+    def under(self, limit: float, kind: str = "") -> pd.DataFrame:
+        """Every method, or every method of one kind, under one limit over all cases, in the leaderboard's order."""
+        rows = self.overall[self.overall["limit"] == limit]
+        return rows[rows["kind"] == kind] if kind else rows
+
+    def pairs_under(self, limit: float) -> pd.DataFrame:
+        """The pairs of the kind :data:`METHOD` under one limit, in the leaderboard's order."""
+        pairs = self._pairs_both_ways(limit)
+        better_first = set(combinations(self.under(limit, METHOD)["method"], 2))
+        return pairs.loc[[pair in better_first for pair in zip(pairs["method"], pairs["other"], strict=True)]]
+
+    def pairs_of(self, method: str, limit: float) -> pd.DataFrame:
+        """The pairs of one method under one limit, with this method first, in the leaderboard's order."""
+        pairs = self._pairs_both_ways(limit)
+        return pairs[pairs["method"] == method]
+
+    def _pairs_both_ways(self, limit: float) -> pd.DataFrame:
+        """The pairs under one limit, each in both orders, sorted as in the leaderboard."""
+        pairs = self.pairs[self.pairs["limit"] == limit].fillna({"told_apart": ""})
+        order = list(self.under(limit)["method"])
+        both_ways = pd.concat([pairs, _swap_methods(pairs)])
+        return both_ways.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")
+
+
+def _swap_methods(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs with the two methods exchanged: wins become losses, and ratios are inverted."""
+    new_names = {"method": "other", "wins": "losses", "ratio_low": "ratio_high", "difference_low": "difference_high"}
+    new_names |= {new: old for old, new in new_names.items()}
+    swapped = pairs.rename(columns=new_names)[list(pairs.columns)]
+    ratios, differences = ([f"{name}{end}" for end in ("", "_low", "_high")] for name in ("ratio", "difference"))
+    return swapped.assign(**{name: 1 / swapped[name] for name in ratios}, **{name: -swapped[name] for name in differences})
+
+
+def summary(standings: Standings) -> list[str]:
+    """For the report: what was compared, and how the methods rank under :data:`SHOWN_LIMIT`."""
+    if standings.is_empty:
+        return [NO_LEADERBOARD]
+    leaders = [_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else []
+    return [_scope_text(standings), *leaders]
+
+
+def findings(standings: Standings) -> list[tuple[str, str]]:
+    """The main sentences, each with the file that its numbers come from."""
+    if standings.is_empty:
+        return [(NO_LEADERBOARD, _BOARD)]
+    sentences = [(_scope_text(standings), _BOARD)]
+    sentences += [(_leaders_text(standings, limit), _OVERALL) for limit in standings.limits]
+    if matcher := leading_matcher(standings):
+        sentences.append((_matcher_text(matcher, standings.under(SHOWN_LIMIT)["cases"].max()), _OVERALL))
+    return sentences
+
+
+def describe_limit(limit: float) -> str:
+    """The limit as text: ``at a largest deviation of at most 0.05``."""
+    return f"at a largest deviation of at most {limit:g}"
+
+
+def introduction(settings: Mapping) -> str:
+    """:data:`INTRODUCTION`, and a sentence on the scaling of the features."""
+    return f"{INTRODUCTION} {_FEATURE_SENTENCES[settings['scaling']]}"
+
+
+def _scope_text(standings: Standings) -> str:
+    board = standings.board[standings.board["kind"] != CLUSTERLETS]
+    board = standings.board if board.empty else board
+    ks = ", ".join(f"{k:g}" for k in sorted(board["k"].unique()))
+    n_tables = len(set(leaderboard.tables_of(board)))
+    n_datasets = board["dataset"].nunique()
+    group_text = f" with {n_datasets} choices of sensitive groups" if n_datasets > n_tables else ""
+    n_seeds = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
+    return (
+        f"{counted(_count(standings, METHOD), 'method')} and {counted(_count(standings, CONTROL), 'control')} were compared "
+        f"on {counted(n_tables, 'table')}{group_text}, "
+        f"with k = {ks}. The scores come from the {counted(n_seeds, 'seed')} that did not choose the parameters."
+    )
+
+
+def _count(standings: Standings, kind: str) -> int:
+    return standings.board.loc[standings.board["kind"] == kind, "method"].nunique()
+
+
+def _leaders_text(standings: Standings, limit: float) -> str:
+    start = describe_limit(limit).capitalize()
+    rows = standings.under(limit, METHOD)
+    if rows.empty or not rows["kept"].max():
+        return f"{start}, no method keeps the limit in any case."
+    first, *others = rows.to_dict("records")
+    pairs = standings.pairs_of(first["method"], limit).set_index("other")
+    runners_up = [_describe_rival(row, pairs.loc[row["method"]]) for row in others[:3] if row["kept"]]
+    cheapest = _cheapest_methods(standings.board)
+    count = ((cheapest["limit"] == limit) & (cheapest["method"] == first["method"])).sum()
+    text = (
+        f"{start}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} of "
+        f"{counted(first['cases'], 'case')}, at a median price of {first['price']:.2f}. In {count} of them, no method that "
+        "keeps the limit is cheaper."
+    )
+    text += (
+        f" The next methods, with reliability and cost over its own in shared cases: {'; '.join(runners_up)}."
+        if runners_up
+        else ""
+    )
+    not_told_apart = [row["method"] for row in others if not pairs.loc[row["method"], "told_apart"]]
+    return text + (f" {first['method']} is not told apart from {', '.join(not_told_apart)}." if len(not_told_apart) else "")
+
+
+def _describe_rival(row: Mapping, pair: Mapping) -> str:
+    """A method behind the first one; ``pair`` compares the first with it."""
+    cost = f"{1 / pair['ratio']:.2f}" if pair["cases"] else "no shared case"
+    return f"{row['method']} {_percent(row['reliability'])}, {cost}"
+
+
+def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
+    """For each limit and case, the rows of the methods that keep the limit at the least price."""
+    keeping_rows = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
+    return keeping_rows[keeping_rows["price"] == keeping_rows.groupby([*CASE, "limit"])["price"].transform("min")]
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def leading_matcher(standings: Standings) -> Mapping | None:
+    """The row of the best matcher of Clusterlets under :data:`SHOWN_LIMIT`; None if there is no matcher."""
+    return next(iter(standings.under(SHOWN_LIMIT, CLUSTERLETS).to_dict("records")), None)
+
+
+def _matcher_text(matcher: Mapping, n_cases: int) -> str:
+    start = describe_limit(SHOWN_LIMIT).capitalize()
+    if not matcher["kept"]:
+        return f"{start}, no matcher of Clusterlets keeps the limit in any case."
+    return (
+        f"{start}, the most reliable matcher of Clusterlets, {matcher['method']}, keeps the limit in {matcher['kept']} of the "
+        f"{counted(matcher['cases'], 'case')} (of {n_cases}) in which its runs yield k clusters, at a median price of "
+        f"{matcher['price']:.2f}."
+    )
+
+
+def rerun_command(configfile: str) -> str:
+    """The command that repeats runs, without the paths of their files."""
+    configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
+    return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
+
+
+# ---- Markdown --------------------------------------------------------------------------------------------------------
+
+
+def to_markdown(standings: Standings, configfile: str, settings: Mapping, costs: pd.DataFrame | None = None) -> str:
+    """The text of ``results/leaderboard.md``. With ``costs``, those of ``accounts/leaderboard_costs.csv``, it has CPU times."""
+    seconds = {} if costs is None else costs.groupby("method")["seconds"].mean().to_dict()
+    lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
+    if not standings.is_empty:
+        figure = "![Reliability against price](figures/reliability_against_price.png)"
+        lines += [*wrap(introduction(settings), 120), "", figure, ""]
+    lines += [*_bullets(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+    lines += ["The first table of `docs/methods.md` says when to use which method.", ""]
+    lines += ["## How to read the tables", "", *_bullets(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
+    if SHOWN_LIMIT in standings.limits:
+        lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
+        for title, table in all_methods(standings, SHOWN_LIMIT, seconds).items():
+            lines += [f"### {title}", "", *markdown_table(table), ""]
+        lines += [f"`{_OVERALL}` has the other limits.", ""]
+        if len(pairs := all_pairs(standings, SHOWN_LIMIT)):
+            lines += ["## Pairs of methods", "", *markdown_table(pairs), "", f"`{_PAIRS}` has the other limits.", ""]
+        lines += ["## Where methods fail", "", *markdown_table(all_outcomes(standings, SHOWN_LIMIT)), ""]
+    if not standings.is_empty:
+        cheapest = markdown_table(_cheapest_by_case(standings.board))
+        lines += ["## The cheapest method of each case, with its price", "", *cheapest, ""]
+        lines += [f"`{_BOARD}` has every method. To repeat the runs of a method in a case:", ""]
+        lines += [f"    {rerun_command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK/seedsBATCH.csv", ""]
+    return "\n".join(lines)
+
+
+def _bullets(items: Iterable[str]) -> list[str]:
+    """A bulleted list, wrapped at 120 characters."""
+    wrapper = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line for item in items for line in wrapper.wrap(item)]
+
+
+def all_methods(
+    standings: Standings, limit: float, seconds: Mapping[str, float] = MappingProxyType({})
+) -> dict[str, pd.DataFrame]:
+    """For each kind of method, its heading and a table of its methods under one limit, as text.
+
+    ``seconds`` are the mean CPU seconds of a fit of each method, if they are known.
+    """
+    tables = {}
+    for kind, heading in _HEADINGS.items():
+        rows = [_describe_method(row, seconds) for row in standings.under(limit, kind).to_dict("records")]
+        if rows:
+            tables[heading] = pd.DataFrame(rows)
+    return tables
+
+
+def _describe_method(row: Mapping, seconds: Mapping[str, float]) -> dict[str, str]:
+    """A row of the table of methods. A method that keeps the limit in no case has no price."""
+    cpu = {"CPU": f"{seconds[row['method']]:.2f} s" if row["method"] in seconds else "–"} if seconds else {}
+    tables = f"{row['tables_kept']} of {row['tables']} [{row['tables_low']:.2f}, {row['tables_high']:.2f}]"
+    return {
+        "method": row["method"],
+        "reliability": _with_interval(row, "reliability"),
+        "cases": f"{row['kept']} of {row['cases']}",
+        "halves exchanged": f"{row['kept_exchanged']}",
+        "unsupported": f"{row['unsupported']}",
+        "of those it takes": "–" if pd.isna(row["reliability_supported"]) else f"{row['reliability_supported']:.2f}",
+        "tables": tables,
+        "price": f"{row['price']:.2f}" if row["kept"] else "–",
+        "90th percentile": f"{row['price_90']:.2f}" if row["kept"] else "–",
+        "worst": f"{row['price_worst']:.2f}" if row["kept"] else "–",
+        "runs within": "–" if pd.isna(row["within"]) else _percent(row["within"]),
+        **cpu,
+    }
+
+
+def _with_interval(row: Mapping, name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{row[name]:.2f}" + ("" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]")
+
+
+def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
+    """The pairs of methods that both keep the limit in some case, as text."""
+    keeping_methods = set(standings.under(limit, METHOD).query("kept > 0")["method"])
+    rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= keeping_methods]
+    return pd.DataFrame(
+        [
+            {
+                "method": row["method"],
+                "other": row["other"],
+                "wins, losses, ties": f"{row['wins']}, {row['losses']}, {row['ties']}",
+                "ratio": _with_interval(row, "ratio") if row["cases"] else "–",
+                "told apart": row["told_apart"] or "–",
+            }
+            for row in rows
+        ]
+    )
+
+
+def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
+    """For each method, the number of cases with each outcome, and the statuses of runs without a result, as text."""
+    board = standings.board[standings.board["limit"] == limit]
+    counts = pd.crosstab(board["method"], board["outcome"]).reindex(columns=_OUTCOMES, fill_value=0).rename(columns=_OUTCOMES)
+    order = [method for method in standings.under(limit)["method"] if method in counts.index]
+    statuses = {method: _total_statuses(rows["statuses"]) for method, rows in board.groupby("method")}
+    return counts.loc[order].reset_index().assign(**{"runs without a result": [statuses[method] for method in order]})
+
+
+def _total_statuses(counts: pd.Series) -> str:
+    """The total of counts such as ``timeout 1; unsupported 2``, which :func:`leaderboard.count_statuses` wrote per case."""
+    totals: dict[str, int] = {}
+    for entry in "; ".join(counts.dropna()).split("; "):
+        status, _, count = entry.rpartition(" ")
+        if status:
+            totals[status] = totals.get(status, 0) + int(count)
+    return ", ".join(f"{status} {count:,}" for status, count in sorted(totals.items())) or "–"
+
+
+def _cheapest_by_case(board: pd.DataFrame) -> pd.DataFrame:
+    """A row per case and a column per limit, with the cheapest methods and their price."""
+    cheapest = _cheapest_methods(board).groupby([*CASE, "limit"])
+    cells = {key: f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}" for key, rows in cheapest}
+    limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}
+    cases = board[CASE].drop_duplicates().to_numpy().tolist()
+    rows = [[*case, *(cells.get((*case, limit), "–") for limit in limits)] for case in cases]
+    return pd.DataFrame(rows, columns=[*CASE, *limits.values()])

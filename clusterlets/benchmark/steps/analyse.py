@@ -1,0 +1,45 @@
+"""The step that analyses the runs: tables, rankings and tests, verdicts on the paper's numbers and claims, leaderboards."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from clusterlets.benchmark.analysis import leaderboard
+from clusterlets.benchmark.grid.runs_frame import read_runs, write_csv
+from clusterlets.benchmark.grid.variants import folder
+from clusterlets.benchmark.paper import as_published, sensitivity
+from clusterlets.benchmark.paper.results import Results
+from clusterlets.benchmark.steps import Input
+from clusterlets.storage import load_json, write_text
+
+
+def analyse(runs: Input, config: str, output: str) -> None:
+    """Write all tables that the figures and the report are made from.
+
+    output: folder of the results, which also holds the measurements of each dataset
+    """
+    settings, all_runs = json.loads(config), read_runs(runs)
+    cohesions = _whole_table_cohesions(Path(output), all_runs["dataset"].unique())
+    Results.from_runs(all_runs, settings, cohesions).write(Path(output))
+    entries = settings["method_settings"]
+    points = leaderboard.points(all_runs, leaderboard.kinds_of(entries), leaderboard.starts_of(entries))
+    board = leaderboard.leaderboard(points)
+    boards = {"": board, "_overall": leaderboard.overall(board), "_pairs": leaderboard.pairs(board), "_points": points}
+    for name, frame in boards.items():
+        write_csv(Path(output) / f"leaderboard{name}.csv", frame)
+    variant_runs = {name: read_runs(f"{folder(settings['results'], name)}/runs.csv") for name in settings["variants"]}
+    runs_by_choice = {sensitivity.Choice.from_variant(settings, name): frame for name, frame in variant_runs.items()}
+    published = as_published.assess(all_runs, variant_runs.get(as_published.variant_of(settings)))
+    assessments = (
+        ("sensitivity", sensitivity.assess(all_runs, runs_by_choice), sensitivity),
+        ("as_published", published, as_published),
+    )
+    for name, assessment, module in assessments:
+        write_csv(Path(output) / f"{name}.csv", assessment)
+        write_text(Path(output) / f"{name}.md", module.to_markdown(assessment))
+
+
+def _whole_table_cohesions(results: Path, datasets: Iterable[str]) -> dict[str, float]:
+    """The cohesion of each dataset as a single cluster. Datasets whose geometry was not measured are left out."""
+    files = {name: results / f"geometry/{name}.json" for name in datasets}
+    return {name: load_json(str(file))["cohesion"] for name, file in files.items() if file.is_file()}

@@ -1,3 +1,0 @@
-"""The configured runs: their configuration, cells, files, fingerprints, fits, scores and costs."""
-
-import clusterlets.installation  # noqa: F401

@@ -1,3 +1,0 @@
-"""The paper's numbers and claims, compared with our results."""
-
-import clusterlets.installation  # noqa: F401

@@ -1,3 +1,0 @@
-"""Where results come from and what they cost: manifest, accounts, versions and archive."""
-
-import clusterlets.installation  # noqa: F401

@@ -1,6 +1,0 @@
-"""What people read: the verdict in sentences, the pages, and the figures."""
-
-import clusterlets.installation  # noqa: F401
-
-#: The limit on the deviation at which sentences and figures compare methods. It is one of the leaderboard's limits.
-SHOWN_LIMIT = 0.05

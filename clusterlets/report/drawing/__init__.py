@@ -1,1 +1,0 @@
-"""What the figures share: their style, names, and how they are saved."""

@@ -1,0 +1,67 @@
+"""Probable mistakes in a table, such as identifiers as features or unlike scales."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clusterlets.tables.table import Table
+
+# "id", "person_id" and "personID", but neither "paid" nor "humid".
+_IDENTIFIER = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?:index|uuid|rowid|row_number)$")
+_POSTCODE = re.compile(r"(?:^|[^A-Za-z])(?:zip|zip_?code|post_?code|postal_?code|plz)(?:$|[^A-Za-z])", re.IGNORECASE)
+#: Smallest fraction of distinct values in a column of identifiers.
+MIN_DISTINCT = 0.98
+_MIN_ROWS = 50  # in fewer rows, whole numbers may all differ by chance
+_MIN_REPEATS = 10  # a value in fewer rows may occur in one group alone by chance
+#: Largest acceptable ratio between the standard deviations of two features.
+LARGEST_RATIO = 100.0
+
+
+def reason_not_a_feature(name: str, values: np.ndarray) -> str | None:
+    """Why a numeric column (n,) is probably not a feature; None if it may be one. NaN does not count. O(n log n).
+
+    Postcodes are found by their name. Identifiers are found by their name, or as whole numbers that nearly all differ.
+    """
+    if _POSTCODE.search(name):
+        return "a postcode, by its name"
+    if _IDENTIFIER.search(name):
+        return "an identifier, by its name"
+    values = values[~np.isnan(values)]
+    n_distinct = len(np.unique(values))
+    if len(values) < _MIN_ROWS or n_distinct < MIN_DISTINCT * len(values) or (values != np.floor(values)).any():
+        return None
+    if n_distinct < len(values):
+        return "whole numbers that nearly all differ"
+    return "consecutive numbers" if np.ptp(values) == len(values) - 1 else "whole numbers that all differ"
+
+
+def giveaways(table: Table, sensitive: Sequence[Any]) -> list[str]:
+    """The features that follow from the values (n,) of a sensitive column, such as a copy, or that imply them. O(d n log n)."""
+    _, codes = np.unique(np.asarray(sensitive, dtype=str), return_inverse=True)
+    first_rows = np.unique(codes, return_index=True)[1]
+    follows = (table.X[first_rows[codes]] == table.X).all(axis=0) & (np.ptp(table.X, axis=0) > 0)
+    reveals = [does or _implies(feature, codes) for does, feature in zip(follows, table.X.T, strict=True)]
+    return [name for name, does in zip(table.feature_names, reveals, strict=True) if does]
+
+
+def _implies(feature: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether each value of a feature (n,) occurs in one of several groups alone, and not just by chance."""
+    same = feature == feature[0]
+    if same.all() or same.sum() < _MIN_REPEATS or (codes[same] != codes[0]).any() or not np.ptp(codes):
+        return False  # without sorting, which is slow
+    _, first_rows, inverse, counts = np.unique(feature, return_index=True, return_inverse=True, return_counts=True)
+    return bool(counts.min() >= _MIN_REPEATS and (codes[first_rows][inverse] == codes).all())
+
+
+def unlike_scales(table: Table) -> tuple[str, str, float] | None:
+    """The features with the largest and the smallest standard deviation, and the ratio of these. O(n d).
+
+    None if the ratio is at most :data:`LARGEST_RATIO`. Features that never vary do not count.
+    """
+    spreads = table.X.std(axis=0)
+    varying = np.flatnonzero(np.ptp(table.X, axis=0) > 0)
+    widest, narrowest = varying[spreads[varying].argmax()], varying[spreads[varying].argmin()]
+    ratio = float(spreads[widest] / spreads[narrowest])
+    return (table.feature_names[widest], table.feature_names[narrowest], ratio) if ratio > LARGEST_RATIO else None

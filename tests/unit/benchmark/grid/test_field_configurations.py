@@ -1,0 +1,54 @@
+"""The configurations of the field, field.yaml and field-demo.yaml: their methods and datasets."""
+
+from pathlib import Path
+
+import pytest
+
+from clusterlets import methods
+from clusterlets.benchmark.grid.configuration import read_configuration
+from clusterlets.parameter_text import combinations
+
+ROOT = Path(__file__).resolve().parents[4]
+FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "field-demo.yaml"))
+BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
+
+
+@pytest.mark.parametrize(("path", "max_configurations"), [(FIELD, 6), (DEMO, 2)])
+def test_a_method_has_few_configurations_and_a_single_one_only_without_a_ladder(path, max_configurations):
+    config = read_configuration(path)
+    n_configurations = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["method_settings"].items()}
+    assert max(n_configurations.values()) == max_configurations
+    for name, number in n_configurations.items():
+        assert (number == 1) == (not methods.get(name).ladder()), name
+    assert {tuple(config["budget"].values()), config["scaling"]} == {(60, 4000), "standard"}
+
+
+def test_the_demo_of_the_field_has_the_methods_of_the_field():
+    assert read_configuration(DEMO)["methods"] == read_configuration(FIELD)["methods"]
+
+
+def test_every_method_has_a_fixed_number_of_starts():
+    grids = read_configuration(FIELD)["method_settings"]
+    starts = {name: grid["parameters"].get("n_init", [grid["starts"]]) for name, grid in grids.items()}
+    assert all(len(values) == 1 and 1 <= values[0] <= 16 for values in starts.values())
+    assert starts["fair-limit"] == [1]
+
+
+def test_every_ladder_has_at_most_eight_values_and_the_method_allows_them():
+    for method in map(methods.get, methods.names()):
+        for name, values in method.ladder().items():
+            assert 1 < len(values) <= 8 and not any(method.parameters[name].fault(name, value) for value in values)
+
+
+def test_most_cases_of_the_field_are_attributes_of_people_and_no_table_has_more_than_a_sixth():
+    config = read_configuration(FIELD)
+    tables = [name.partition(".")[0] for name in config["datasets"]]
+    by_class = [name for name, table in config["tables"].items() if table["sensitive"] == ["class"]]
+    assert set(tables) == set(read_configuration()["datasets"]) - {"nbfi"} and 2 * len(by_class) <= len(tables)
+    assert max(tables.count(table) for table in tables) <= len(tables) / 6
+    assert config["seeds"] == {"count": 4, "batch": 4}
+    assert {table["scaling"] for table in config["tables"].values()} == {"standard"}
+
+
+def test_the_demo_of_the_field_needs_no_download():
+    assert set(read_configuration(DEMO)["datasets"]) <= BUNDLED

@@ -1,0 +1,80 @@
+"""The sentences and tables of the leaderboard agree with its files."""
+
+import re
+
+import pytest
+from built_results import SETTINGS, build
+from synthetic_runs import synthetic_runs
+
+from clusterlets.benchmark.analysis import leaderboard
+from clusterlets.benchmark.grid.runs_frame import read_results_table
+from clusterlets.benchmark.report import standings
+from clusterlets.benchmark.report.standings import FILES, Standings
+
+
+def standings_in(folder):
+    return Standings(*(read_results_table(folder / name) for name in FILES))
+
+
+def standings_of(runs):
+    board = leaderboard.leaderboard(leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["method_settings"]), {}))
+    return Standings(board, leaderboard.overall(board), leaderboard.pairs(board))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return build(synthetic_runs(("pima", "credit", "magic"), seeds=4, ks=(2, 10)), tmp_path_factory.mktemp("board") / "built")
+
+
+def finding(tables, phrase):
+    """The one sentence that contains the phrase."""
+    (sentence,) = (sentence for sentence, _ in standings.findings(tables) if phrase in sentence)
+    return sentence
+
+
+def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
+    tables = standings_in(built)
+    for limit in tables.limits:  # under 0.05, the sentence on the best matcher has the same phrase
+        rows = tables.overall[(tables.overall["limit"] == limit) & (tables.overall["kind"] == "method")]
+        row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
+        text = finding(tables, f"at most {limit:g},") if limit != 0.05 else finding(tables, "0.05, " + row["method"])
+        assert f"{row['method']} is the most reliable: it keeps the limit in {row['kept']} of {row['cases']} cases" in text
+        assert f"median price of {row['price']:.2f}" in text
+
+
+def test_the_best_matcher_is_judged_by_the_cases_where_it_yields_k_clusters(built):
+    tables = standings_in(built)
+    rows = tables.overall[(tables.overall["limit"] == 0.05) & (tables.overall["kind"] == "clusterlets")]
+    assert not rows["kept"].any() and "no matcher of Clusterlets keeps the limit" in finding(tables, "matcher of Clusterlets")
+    first = rows.sort_values("place").index[0]
+    tables.overall.loc[first, ["kept", "cases", "price"]] = [2, 3, 1.5]
+    text = finding(tables, "matcher of Clusterlets")
+    name, n_cases = rows.loc[first, "method"], tables.under(0.05)["cases"].max()
+    assert f", {name}, keeps the limit in 2 of the 3 cases (of {n_cases}) in which its runs yield k clusters" in text
+    assert text.endswith("at a median price of 1.50.")
+
+
+def test_the_markdown_names_the_cheapest_method_and_its_price_in_every_case(built):
+    tables, text = standings_in(built), (built / "leaderboard.md").read_text(encoding="utf-8")
+    assert all((built / file).is_file() for _, file in standings.findings(tables))
+    rows = [line for line in text.splitlines() if re.match(r"\| (pima|credit|magic) \| ", line)]
+    assert len(rows) == 6
+    for line in rows:
+        dataset, k, *cheapest = [cell.strip() for cell in line.strip("|").split("|")]
+        for limit, cell in zip(leaderboard.LIMITS, cheapest, strict=True):
+            case = tables.board[(tables.board["dataset"] == dataset) & (tables.board["k"] == int(k))]
+            case = case[(case["limit"] == limit) & (case["outcome"] == leaderboard.KEEPS) & (case["kind"] == "method")]
+            best = case[case["price"] == case["price"].min()]
+            assert cell == (f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" if len(best) else "–")
+
+
+def test_with_one_seed_the_leaderboard_says_why_it_is_empty(tmp_path):
+    folder = build(synthetic_runs(("iris",), seeds=1, ks=(2,)), tmp_path / "built", findings=False)
+    assert standings_in(folder).board.empty
+    assert standings.NO_LEADERBOARD in (folder / "leaderboard.md").read_text(encoding="utf-8")
+
+
+def test_user_names_are_escaped_in_the_markdown_table():
+    runs = synthetic_runs(("pima",), seeds=2, ks=(2,)).replace({"dataset": {"pima": "<b>|x"}})
+    text = standings.to_markdown(standings_of(runs), "", SETTINGS)
+    assert "| <b>\\|x | 2 |" in text
