@@ -3,6 +3,7 @@
 #   make test       runs every unit, property and fault test, and one small grid (minutes)
 #   make test-slow  runs the other tests, such as those in a browser
 #   make test-all   runs both
+#   make test-versions   tests the newest versions of all libraries that the package index serves, and the oldest allowed ones
 #   make lint       runs ruff, mypy, snakefmt, and the linters of Snakemake and of the container recipes
 #   make generated  regenerates the files that are derived from code: tables of the documentation
 #   make docs       builds the documentation site into build/docs; every warning is an error
@@ -68,7 +69,7 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo environment test test-slow test-all lint generated docs docs-links test-slurm smoke test-arm \
+.PHONY: demo environment test test-slow test-all test-versions test-newest test-oldest lint generated docs docs-links test-slurm smoke test-arm \
     data check-data reproduce extended as-published authors field field-demo verify archive compare reference \
     reference-published reference-extended reference-field clean-environment
 
@@ -86,6 +87,21 @@ test-slow: $(READY)
 	@$(PYTEST) --dist loadfile -m slow
 
 test-all: test test-slow
+
+# Without the lock: the newest versions that the package index serves, and the oldest that pyproject.toml allows. Warnings of the
+# newest are errors, as in all tests. The oldest print warnings of their own, which nobody can mend here.
+VERSIONS := tests/unit/test_estimators.py tests/unit/tables tests/unit/commands tests/unit/benchmark/report
+test-versions: test-newest test-oldest
+
+test-newest: OPTIONS := highest error
+test-oldest: OPTIONS := lowest-direct default
+test-newest test-oldest: $(READY)
+	@environment=$(CURDIR)/$(VENV)/$@; set -e; \
+	$(VENV)/bin/uv venv --quiet --clear $$environment; \
+	$(VENV)/bin/uv pip install --quiet --python $$environment --resolution $(word 1,$(OPTIONS)) '.[all,dev]'; \
+	export PATH="$$environment/bin:$$PATH" PYTHONPATH="$(CURDIR)" NUMBA_CACHE_DIR="$$environment/numba"; \
+	python -m pytest --quiet -p no:cacheprovider -W $(word 2,$(OPTIONS)) -m "not slow" $(VERSIONS); \
+	snakemake --cores 1 --configfile workflow/configs/smoke.yaml --config results=results/$@
 
 # The linters have their own environment, because the workflow does not need them. All of them run, even if one complains.
 lint: $(READY) $(LINTERS_READY)
