@@ -8,7 +8,7 @@ PACKAGE, FILE = ("#dbe9f6", "#0072b2"), ("#fff6df", "#b8860b")
 WIDTH, HEIGHT = 1000, 500
 
 GRID_TEXT = "checks the configuration; gives Snakemake's rules their cells, paths and fingerprints"
-LIBRARY_TEXT = "the same methods and scores for a table of your own, without the workflow"
+LIBRARY_TEXT = "the library: commands → tuning → estimators → methods → algorithms, for a table of your own"
 
 #: Boxes: left edge, top, width, height, colors, bold title, other lines.
 NODES = [
@@ -30,7 +30,7 @@ NODES = [
     (390, 325, 120, 70, PACKAGE, "report", ("figures, pages",)),
     (210, 325, 140, 70, FILE, "report.html", ("figures/",)),
     (20, 325, 150, 70, PACKAGE, "provenance", ("manifest, accounts,", "archive")),
-    (20, 430, 960, 50, PACKAGE, "commands → tuning → estimators", (LIBRARY_TEXT,)),
+    (20, 430, 960, 50, PACKAGE, "cluster, tune, assign, audit, repair", (LIBRARY_TEXT,)),
 ]
 
 #: Corners of each arrow.
