@@ -37,7 +37,7 @@ MATCH_COMMAND = f"score-method {BLOCK_OPTIONS} --tables-of tables --deviation ab
 
 def run_step(command: str) -> None:
     """Run a step as the workflow does."""
-    arguments = [sys.executable, "-P", ROOT / "workflow" / "step.py", *command.split()]
+    arguments = [sys.executable, "-m", "clusterlets.benchmark.steps", *command.split()]
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
 
 

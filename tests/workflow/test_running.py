@@ -1,5 +1,7 @@
 """The workflow prints its progress, its plan for a dry run, and the log of a job that fails."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,16 @@ def test_a_dry_run_lists_jobs_and_reasons_as_snakemake_does(workflow):
     assert "Reason: Missing output files: " in workflow.run(CELL, "-n", "--quiet", "host").output
     job_counts = workflow.run(CELL, "-n", "--quiet", "rules").output
     assert ["total", "6"] in [line.split() for line in job_counts.splitlines()]
+
+
+def test_a_shell_command_that_snakemake_prints_runs_when_it_is_pasted(workflow):
+    assert workflow.run(CELL).status == 0
+    cell = workflow.folder / CELL
+    content = cell.read_bytes()
+    cell.unlink()
+    (command,) = re.findall("^Shell command: (python .*)", workflow.run(CELL, "-n", "-p").output, re.MULTILINE)
+    subprocess.run(["bash", "-c", command], cwd=workflow.folder, check=True)
+    assert cell.read_bytes() == content
 
 
 def test_the_log_of_a_failed_job_is_shown_and_the_other_jobs_run(workflow):

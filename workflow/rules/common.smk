@@ -19,14 +19,13 @@ if not os.path.isdir(CHECKOUT):
         "repository, and name the clone's Snakefile in the module (docs/extending.md)."
     )
 
-# Use the package next to the Snakefile, not an installed one. Import nothing else from that folder, because a user's file there
-# must not replace a library's module. workflow/step.py does the same for the jobs.
-sys.path.insert(0, CHECKOUT)
-import clusterlets
-
-sys.path = [folder for folder in sys.path if folder != CHECKOUT]
-# Neither the Python of jobs nor a Snakemake on a cluster's node may import modules from the working folder.
-os.environ.update(PYTHONSAFEPATH="1")
+# Here and in the jobs, use the package next to the Snakefile, not an installed one. The folder holds only a link to it, because
+# a user's file in the checkout or the working folder must not replace a library's module.
+PYTHONPATH = f"{CHECKOUT}/workflow/pythonpath"
+sys.path.insert(0, PYTHONPATH)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [PYTHONPATH, os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONSAFEPATH"] = "1"
+os.environ["PYTHONUTF8"] = "1"
 from clusterlets.errors import ClusterletsError
 from clusterlets.benchmark.grid.configuration import (
     check_config_options,
@@ -43,7 +42,6 @@ from clusterlets.methods import COMPILED
 from clusterlets.benchmark.paper.table_names import NAMES as NAMES_OF_TABLES
 from clusterlets.benchmark.provenance.environment import LIBRARIES, check_libraries
 from clusterlets.benchmark.report import figures
-from clusterlets.benchmark.steps.options import shell_line, shell_prefix
 
 
 @contextlib.contextmanager
@@ -72,7 +70,8 @@ set_mirror(config)
 OUT = plan.results
 # The environments that rules need, relative to the rules. They are used only with profiles/conda.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
-shell.prefix(shell_prefix(CHECKOUT, plan.budget, json.dumps(list(workflow.config_settings.config_args or []))))
+# The step replaces the shell, so that it learns at once when Snakemake is killed.
+shell.prefix("set -euo pipefail; exec ")
 
 
 wildcard_constraints:

@@ -51,7 +51,9 @@ rule collect_runs:
     message:
         "Collect all runs in {wildcards.cells_of}"
     shell:
-        shell_line("collect-runs", "variant")
+        "python -m clusterlets.benchmark.steps collect-runs "
+        "--config={params.config:q} --variant={params.variant:q} --output={output.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule analyse:
@@ -83,7 +85,9 @@ rule analyse:
     message:
         "Make tables and tests, and compare the paper's numbers and claims with ours"
     shell:
-        shell_line("analyse")
+        "python -m clusterlets.benchmark.steps analyse "
+        "--runs={input.runs:q} --config={params.config:q} --output={params.output:q} "
+        "> {log:q} 2>&1"
 
 
 for module, declarations in figures.by_module().items():
@@ -107,7 +111,9 @@ for module, declarations in figures.by_module().items():
         message:
             "Draw {params.module}"
         shell:
-            shell_line("plot")
+            "python -m clusterlets.benchmark.steps plot "
+            "--module={params.module:q} --results={params.results:q} "
+            "> {log:q} 2>&1"
 
 
 rule account:
@@ -127,10 +133,17 @@ rule account:
         # The logs of these rules are not complete yet.
         ignored_rules=",".join(["account", "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),
+    resources:
+        # Not a parameter, because other options after --config must not make the accounts again.
+        config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
     message:
         "Add up what the jobs cost"
     shell:
-        shell_line("account", lock='"$LOCK"', config_options='"$CONFIG_OPTIONS"')
+        "python -m clusterlets.benchmark.steps account "
+        "--config={params.config:q} --configfiles={params.configfiles:q} "
+        "--config-options={resources.config_options:q} --logs={params.logs:q} "
+        "--ignored-rules={params.ignored_rules:q} --output={params.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule write_report:
@@ -154,7 +167,10 @@ rule write_report:
     message:
         "Write the report"
     shell:
-        shell_line("write-report")
+        "python -m clusterlets.benchmark.steps write-report "
+        "--config={params.config:q} --results={params.results:q} --output={output.output:q} "
+        "--summary={output.summary:q} "
+        "> {log:q} 2>&1"
 
 
 rule write_leaderboard:
@@ -176,7 +192,10 @@ rule write_leaderboard:
     message:
         "Write the leaderboard"
     shell:
-        shell_line("write-leaderboard")
+        "python -m clusterlets.benchmark.steps write-leaderboard "
+        "--board={input.board:q} --overall={input.overall:q} --pairs={input.pairs:q} --config={params.config:q} "
+        "--configfile={params.configfile:q} --output={output.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule write_manifest:
@@ -200,4 +219,7 @@ rule write_manifest:
     message:
         "Record the hash of every result"
     shell:
-        shell_line("write-manifest", lock='"$LOCK"')
+        "python -m clusterlets.benchmark.steps write-manifest "
+        "--config={params.config:q} --results={params.results:q} --files={params.files:q} "
+        "--user-files={params.user_files:q} --output={output.output:q} "
+        "> {log:q} 2>&1"

@@ -41,10 +41,10 @@ def step_code(
     What the step imports by name at run time must be among them. ``libraries`` are distributions whose locked versions
     count, ``files`` are paths relative to the package, and ``user_files`` files of the user.
     """
-    # Every step runs through the command line, which a script calls.
+    # Every step runs through the command line.
     closure = set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in ("benchmark.steps.__main__", *modules)))
     paths = {path.relative_to(PACKAGE).as_posix(): path for path in map(_module_file, sorted(closure))}
-    paths |= {file: PACKAGE / file for file in ("../workflow/step.py", *files)}
+    paths |= {file: PACKAGE / file for file in files}
     paths |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file) for file in user_files}
     return {name: _digest(path) for name, path in paths.items()} | locked_versions(LOCK, libraries)
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from clusterlets.benchmark.grid.locks import locked_versions
+from clusterlets.benchmark.grid.locks import LOCK, locked_versions
 from clusterlets.benchmark.provenance import manifest
 from clusterlets.benchmark.provenance.environment import processor
 from clusterlets.benchmark.provenance.libraries import MODULES
@@ -12,7 +12,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.storage import hash_of_file, load_json, write_json
 
 
-def write_manifest(config: str, results: str, files: str, user_files: str, lock: str, output: Output) -> None:
+def write_manifest(config: str, results: str, files: str, user_files: str, output: Output, lock: str = str(LOCK)) -> None:
     """Write the hashes of all results, with the settings, versions and data that they depend on.
 
     files: results other than cells, as paths below the folder ``results``, separated by commas
