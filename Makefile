@@ -130,24 +130,22 @@ smoke: $(PLUGINS_READY)
 test-arm: $(READY)
 	@$(RUN) CLUSTERLETS_TEST_ARM=1 python -m pytest -o faulthandler_timeout=3600 tests/arm
 
-# Data come first and alone, because an unavailable dataset must stop the run before the grid starts.
 data: $(READY)
-	@$(SNAKEMAKE) data --workflow-profile none --scheduler greedy --rerun-incomplete --show-failed-logs \
-	    --quiet host reason --logger cells --max-checksum-file-size 10000000 $(CONFIGFILE) $(SETTINGS)
+	@$(SNAKEMAKE) data $(SETTINGS)
 
 # Checks the public addresses, even if a mirror is set.
 check-data: $(READY)
 	@$(RUN) clusterlets datasets --check
 
-reproduce: data
+reproduce: $(READY)
 	@$(SNAKEMAKE) $(SETTINGS)
 	@cat results/summary.txt
 
-extended: data
+extended: $(READY)
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/extended.yaml
 	@cat results/sensitivity.md
 
-as-published: data
+as-published: $(READY)
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/as_published.yaml
 	@cat results/as_published.md
 
@@ -158,11 +156,9 @@ authors: $(READY)
 	@$(call install,$(AUTHORS)/bin/python,clusterlets==0.0.3 tqdm)
 	@$(RUN) python benchmarks/authors/compare.py --peer $(AUTHORS)/bin/python --results $(RESULTS)
 
-# The variable also holds for the prerequisite "data", which then prepares the datasets of field.yaml.
-field: CONFIGFILE := --configfile workflow/configs/field.yaml
-field: data
+field: $(READY)
 	@$(RUN) clusterlets datasets --config workflow/configs/field.yaml | tail -1
-	@$(SNAKEMAKE) $(CONFIGFILE) $(SETTINGS)
+	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/field.yaml
 	@cat results/field/summary.txt
 	@sed '/^## /,$$d' results/field/leaderboard.md
 
@@ -183,8 +179,11 @@ compare: $(READY)
 # Only small text files and the compressed runs are kept. Figures can be made again, and the manifest has their hashes. The
 # sensitivity analysis needs the runs of `make extended`, so it is in reference/extended.
 NOT_IN_REFERENCE := %/runs.csv %/datasets.csv %/sensitivity.csv %/as_published.csv %/leaderboard_points.csv
+# What is kept for comparison must come from the locked versions.
+LOCKED_VERSIONS = $(RUN) python -m clusterlets.benchmark.provenance.libraries $(RESULTS)/manifest.json
 COMPRESS := $(RUN) python -c 'import lzma, sys; sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), preset=9))'
 reference: verify
+	@$(LOCKED_VERSIONS)
 	@rm -rf reference/paper
 	@mkdir -p reference/paper/tables reference/paper/statistics
 	@cp $(RESULTS)/tables/*.csv reference/paper/tables/
@@ -196,6 +195,7 @@ reference: verify
 
 # The error rates of the verdicts need many seeds. Every other run reads them from the package.
 reference-extended: verify
+	@$(LOCKED_VERSIONS)
 	@mkdir -p reference/extended
 	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md $(RESULTS)/runs.csv.sha256 reference/extended/
 	@$(COMPRESS) < $(RESULTS)/runs.csv > reference/extended/runs.csv.xz
@@ -203,13 +203,15 @@ reference-extended: verify
 
 # generate.py writes what docs/reproduction.md says about as_published.csv.
 reference-published: $(READY)
+	@$(LOCKED_VERSIONS)
 	@mkdir -p reference/published
 	@cp $(RESULTS)/as_published.csv reference/published/
 	@$(RUN) python docs/generate.py
 
 # A test compares docs/field.md with the committed tables.
-reference-field: $(READY)
-	@$(RUN) clusterlets verify --results results/field
+reference-field: RESULTS := results/field
+reference-field: verify
+	@$(LOCKED_VERSIONS)
 	@mkdir -p reference/field
 	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_pairs.csv leaderboard_points.csv \
 	    methods.csv manifest.json accounts/leaderboard_costs.csv) reference/field/

@@ -35,13 +35,19 @@ from clusterlets.benchmark.grid.configuration import (
     set_mirror,
 )
 from clusterlets.benchmark.grid.fingerprints import analysis_code, parameters, step_code
+from clusterlets.benchmark.grid.locks import LOCK, PLANNED
 from clusterlets.benchmark.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
 from clusterlets.benchmark.grid.plan import Plan, results_settings
 from clusterlets.benchmark.grid.preflight import check_paths, check_writable
 from clusterlets.methods import COMPILED
 from clusterlets.benchmark.paper.table_names import NAMES as NAMES_OF_TABLES
-from clusterlets.benchmark.provenance.environment import LIBRARIES, check_libraries
+from clusterlets.benchmark.provenance.environment import LIBRARIES, installed
+from clusterlets.benchmark.provenance.libraries import unlike_lock
 from clusterlets.benchmark.report import figures
+
+# The versions in the fingerprints of the jobs, which refuse others. With conda, these are the locked ones.
+if workflow.is_main_process or PLANNED not in os.environ:
+    os.environ[PLANNED] = json.dumps({} if workflow.deployment_settings.deployment_method else installed())
 
 
 @contextlib.contextmanager
@@ -66,6 +72,12 @@ with errors_for_users():
     plan = Plan(config)
     if workflow.is_main_process:  # not inside a cluster's jobs
         check_writable(".snakemake")  # even a dry run writes there
+        if missing_files := plan.missing_files():
+            logger.info(
+                "To be fetched before anything else: "
+                + "; ".join(f"{name} ({', '.join(files)})" for name, files in missing_files.items())
+                + f". To leave them out: --config exclude={','.join(missing_files)}"
+            )
 set_mirror(config)
 OUT = plan.results
 # The environments that rules need, relative to the rules. They are used only with profiles/conda.
@@ -85,8 +97,10 @@ onstart:
     prepare_scheduler()
     with errors_for_users():
         check_writable(OUT)
-        if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
-            check_libraries()
+    if other_versions := unlike_lock(json.loads(os.environ[PLANNED])):
+        logger.warning(
+            f"The environment has {', '.join(other_versions)} in {LOCK.name}. The run goes on, and its provenance records them."
+        )
     planned_jobs = [(job.rule.name, job.wildcards_dict.get("method", "")) for job in workflow.dag.needrun_jobs()]
     logger.info("", extra={"planned_jobs": planned_jobs})  # for the time left, which the logger plugin shows
 

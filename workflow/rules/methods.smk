@@ -4,6 +4,7 @@
 rule fit_method:
     input:
         data=prepared_path("npz"),
+        all_tables=ALL_TABLES,
     output:
         pieces=fit_path("pieces"),
         labels=fit_path("labels"),

@@ -7,6 +7,7 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from clusterlets import methods
@@ -180,6 +181,19 @@ class Plan:
     def user_table_hash(self, wildcards: Any) -> str:
         """SHA-256 of the file of a user's table."""
         return _hash_of_file(self.table_settings(wildcards)["path"])
+
+    def missing_files(self) -> dict[str, list[str]]:
+        """The raw files that are not here yet, by dataset. Files that come with a library are left out."""
+        names = dict.fromkeys(table["name"] for table in self.config["tables"].values() if "path" not in table)
+        described = [datasets.describe(name) for name in names]
+        files = {
+            each["name"]: [
+                path for file in each["files"] if not Path(path := f"data/raw/{each['name']}/{file['name']}").is_file()
+            ]
+            for each in described
+            if each["module"] != "bundled"
+        }
+        return {name: paths for name, paths in files.items() if paths}
 
     def receipt(self, wildcards: Any) -> str:
         """Path of the receipt that is written when a table's raw files are fetched."""

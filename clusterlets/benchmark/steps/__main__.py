@@ -14,7 +14,7 @@ from collections.abc import Callable
 from clusterlets.__main__ import run  # first: it sets the number of threads
 from clusterlets.benchmark import steps
 from clusterlets.benchmark.provenance import accounts
-from clusterlets.benchmark.provenance.libraries import require_locked
+from clusterlets.benchmark.provenance.libraries import require_planned
 from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.supervision.processes import adopt_orphans, end_with_run
 
@@ -37,9 +37,9 @@ def _run_step(name: str, options: list[str]) -> int:
     end_with_run()
     adopt_orphans()
     module = name.replace("-", "_")
-    with require_locked():
+    with require_planned():
         step = getattr(importlib.import_module(f"{steps.__name__}.{module}"), module)
-    with require_locked():  # again, because a step may import more libraries when it runs
+    with require_planned():  # again, because a step may import more libraries when it runs
         step(**vars(_parser(name, step).parse_args(options)))
     return 0
 
