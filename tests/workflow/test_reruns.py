@@ -180,7 +180,7 @@ DEPENDENT_JOBS = {
     "metrics/instances.py": {"extract_clusterlets": 4, "fit_method": 12, "score_method": 32},
     "methods/d.py": {"score_method": 4},
     "methods/random.py": {"fit_method": 4, "score_method": 4},
-    "steps/fitting.py": {"fit_method": 12},
+    "benchmark/steps/fit_method.py": {"fit_method": 12},
     "supervision/program.py": {},
     "benchmark/datasets/bundled.py": DATA_JOBS,
     "benchmark/datasets/sources.yaml iris": {"fetch_dataset": 1, "prepare_dataset": 1},

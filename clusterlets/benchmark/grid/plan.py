@@ -185,15 +185,13 @@ class Plan:
     def missing_files(self) -> dict[str, list[str]]:
         """The raw files that are not here yet, by dataset. Files that come with a library are left out."""
         names = dict.fromkeys(table["name"] for table in self.config["tables"].values() if "path" not in table)
-        described = [datasets.describe(name) for name in names]
-        files = {
-            each["name"]: [
-                path for file in each["files"] if not Path(path := f"data/raw/{each['name']}/{file['name']}").is_file()
-            ]
-            for each in described
-            if each["module"] != "bundled"
-        }
-        return {name: paths for name, paths in files.items() if paths}
+        missing: dict[str, list[str]] = {}
+        for description in map(datasets.describe, names):
+            paths = [f"data/raw/{description['name']}/{file['name']}" for file in description["files"]]
+            absent = [path for path in paths if not Path(path).is_file()]
+            if absent and description["module"] != "bundled":
+                missing[description["name"]] = absent
+        return missing
 
     def receipt(self, wildcards: Any) -> str:
         """Path of the receipt that is written when a table's raw files are fetched."""
