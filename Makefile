@@ -1,5 +1,5 @@
 # Every task of the project. A machine needs only Python 3.11 or newer, make and a package index.
-#   make demo       runs the whole workflow on bundled datasets (minutes)
+#   make demo       runs every method on bundled datasets (minutes)
 #   make test       runs every unit, property and fault test, and one small grid (minutes)
 #   make test-slow  runs the other tests, such as those in a browser
 #   make test-all   runs both
@@ -17,7 +17,6 @@
 #   make as-published   runs the paper's grid as the paper describes it, and as the authors' published code does; EXCLUDE works too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts how often it agrees with our variants
 #   make field      runs every method on ten datasets, with 14 choices of sensitive groups (half an hour); EXCLUDE works too
-#   make field-demo runs every method on bundled datasets (minutes)
 #   make verify     checks every byte of the results against the hashes in their manifest
 #   make archive    packs the finished run in RESULTS=results into one file to deposit
 #   make compare    compares the results' numbers with those in reference/paper
@@ -69,12 +68,13 @@ EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUD
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
 .PHONY: demo environment test test-slow test-all lint generated docs docs-links test-slurm smoke test-arm \
-    data check-data reproduce extended as-published authors field field-demo verify archive compare reference \
+    data check-data reproduce extended as-published authors field verify archive compare reference \
     reference-published reference-extended reference-field clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
 	@cat results/demo/summary.txt
+	@sed '/^## /,$$d' results/demo/leaderboard.md
 
 environment: $(READY)
 
@@ -161,11 +161,6 @@ field: $(READY)
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/field.yaml
 	@cat results/field/summary.txt
 	@sed '/^## /,$$d' results/field/leaderboard.md
-
-field-demo: $(READY)
-	@$(SNAKEMAKE) --configfile workflow/configs/field-demo.yaml
-	@cat results/field-demo/summary.txt
-	@sed '/^## /,$$d' results/field-demo/leaderboard.md
 
 verify: $(READY)
 	@$(RUN) clusterlets verify --results $(RESULTS)

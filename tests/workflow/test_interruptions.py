@@ -125,7 +125,7 @@ DAMAGED_BEFORE_RUNS = [
         "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3"],
     },
     {"runs/iris/C/k2/seeds0-1.csv": ["runs.csv"]},
-    {"runs.csv": ["claims.csv", "claims.md"]},
+    {"runs.csv": ["methods.csv"]},
 ]
 
 

@@ -2,23 +2,35 @@
 
 # The names in clusterlets.benchmark.analysis.statistics.TABLES. Importing that module here would load SciPy.
 RANKING_TABLES = ["statistics", "blocks", "mean_ranks", "nemenyi"]
-# Files of every figure that clusterlets/benchmark/report/figures declares.
-FIGURES = [f"{OUT}/{file}" for figure in figures.declarations() for file in figure.files("pdf", "png")]
 STATISTICS = [
     *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKING_TABLES, "wilcoxon"]),
     f"{OUT}/statistics/statistics.md",
 ]
-COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
+# What judges the paper is made only for grids with any of its datasets.
+PAPER = plan.has_paper_data
+COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"] if PAPER else []
+CLAIMS = ["claims.csv", "claims.md"] if PAPER else []
+ASSESSMENTS = [f"{name}.{suffix}" for name in ("sensitivity", "as_published") for suffix in ("csv", "md")] if PAPER else []
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
+ANALYSED = [
+    *STATISTICS,
+    METHODS_TABLE,
+    *LEADERBOARDS,
+    *(f"{OUT}/{name}.csv" for name in COMPARISONS),
+    *(f"{OUT}/{name}" for name in [*CLAIMS, *ASSESSMENTS]),
+]
+# The figures of each file in clusterlets/benchmark/report/figures, if all that they are drawn from is made.
+DRAWN = {
+    module: declarations
+    for module, declarations in figures.by_module().items()
+    if {f"{OUT}/{path}" for figure in declarations for path in figure.reads} <= {f"{OUT}/runs.csv", *ANALYSED}
+}
+FIGURES = [f"{OUT}/{file}" for declarations in DRAWN.values() for figure in declarations for file in figure.files("pdf", "png")]
 # All results except the pages, which also need the accounts.
 RESULTS_EXCEPT_PAGES = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256"]),
-    METHODS_TABLE,
-    *LEADERBOARDS,
-    *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
-    *expand(f"{OUT}/{{name}}.{{suffix}}", name=["claims", "sensitivity", "as_published"], suffix=["csv", "md"]),
-    *STATISTICS,
+    *ANALYSED,
     *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=NAMES_OF_TABLES, suffix=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
     *FIGURES,
@@ -68,12 +80,8 @@ rule analyse:
         reported(METHODS_TABLE, "Tests"),
         [reported(path, "Leaderboard") for path in LEADERBOARDS],
         [reported(f"{OUT}/{name}.csv", "Reported against reproduced") for name in COMPARISONS],
-        [reported(f"{OUT}/claims.{suffix}", "Claims") for suffix in ("csv", "md")],
-        [
-            reported(f"{OUT}/{name}.{suffix}", "Sensitivity analysis")
-            for name in ("sensitivity", "as_published")
-            for suffix in ("csv", "md")
-        ],
+        [reported(f"{OUT}/{name}", "Claims") for name in CLAIMS],
+        [reported(f"{OUT}/{name}", "Sensitivity analysis") for name in ASSESSMENTS],
     log:
         f"{OUT}/logs/analyse.log",
     conda:
@@ -90,7 +98,7 @@ rule analyse:
         "> {log:q} 2>&1"
 
 
-for module, declarations in figures.by_module().items():
+for module, declarations in DRAWN.items():
 
     rule:
         name:
@@ -152,7 +160,7 @@ rule write_report:
         runs=f"{OUT}/runs.csv",
         datasets=f"{OUT}/datasets.csv",
         analysed=rules.analyse.output,
-        figures=[f"{OUT}/{file}" for figure in figures.declarations() for file in figure.files("png")],
+        figures=[path for path in FIGURES if path.endswith(".png")],
     output:
         output=reported(f"{OUT}/report.html", "Report"),
         summary=reported(f"{OUT}/summary.txt", "Report"),

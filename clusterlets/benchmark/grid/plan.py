@@ -35,6 +35,7 @@ class Plan:
     - ``matchers``: the names of the methods that join clusterlets
     - ``user_tables``: the ids of the user's own tables
     - ``budget``: the time and memory that a fit may take, as JSON
+    - ``has_paper_data``: whether any dataset is one of the paper's, so that its numbers and claims can be judged
     """
 
     def __init__(self, config: Mapping):
@@ -50,6 +51,9 @@ class Plan:
         self.matchers = {name for name, method in self.methods.items() if method.is_matcher}
         self.user_tables = [dataset for dataset, table in config["tables"].items() if "path" in table]
         self.budget = json.dumps(config["budget"], sort_keys=True)
+        self.has_paper_data = any(
+            "paper_name" in datasets.describe(name) for name in {*config["datasets"]} & {*datasets.names()}
+        )
 
     def wildcard_constraints(self) -> dict[str, str]:
         """The regular expression that each wildcard matches."""
