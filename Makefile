@@ -1,5 +1,5 @@
 # Every task of the project. A machine needs only Python 3.11 or newer, make and a package index.
-#   make demo       runs the whole workflow on bundled datasets (minutes)
+#   make demo       runs every method on bundled datasets (minutes)
 #   make test       runs every unit, property and fault test, and one small grid (minutes)
 #   make test-slow  runs the other tests, such as those in a browser
 #   make test-all   runs both
@@ -18,7 +18,6 @@
 #   make as-published   runs the paper's grid as the paper describes it, and as the authors' published code does; EXCLUDE works too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts how often it agrees with our variants
 #   make field      runs every method on ten datasets, with 14 choices of sensitive groups (half an hour); EXCLUDE works too
-#   make field-demo runs every method on bundled datasets (minutes)
 #   make verify     checks every byte of the results against the hashes in their manifest
 #   make archive    packs the finished run in RESULTS=results into one file to deposit
 #   make compare    compares the results' numbers with those in reference/paper
@@ -70,12 +69,13 @@ EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUD
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
 .PHONY: demo environment test test-slow test-all test-versions test-newest test-oldest lint generated docs docs-links test-slurm smoke test-arm \
-    data check-data reproduce extended as-published authors field field-demo verify archive compare reference \
+    data check-data reproduce extended as-published authors field verify archive compare reference \
     reference-published reference-extended reference-field clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
 	@cat results/demo/summary.txt
+	@sed '/^## /,$$d' results/demo/leaderboard.md
 
 environment: $(READY)
 
@@ -146,24 +146,22 @@ smoke: $(PLUGINS_READY)
 test-arm: $(READY)
 	@$(RUN) CLUSTERLETS_TEST_ARM=1 python -m pytest -o faulthandler_timeout=3600 tests/arm
 
-# Data come first and alone, because an unavailable dataset must stop the run before the grid starts.
 data: $(READY)
-	@$(SNAKEMAKE) data --workflow-profile none --scheduler greedy --rerun-incomplete --show-failed-logs \
-	    --quiet host reason --logger cells --max-checksum-file-size 10000000 $(CONFIGFILE) $(SETTINGS)
+	@$(SNAKEMAKE) data $(SETTINGS)
 
 # Checks the public addresses, even if a mirror is set.
 check-data: $(READY)
 	@$(RUN) clusterlets datasets --check
 
-reproduce: data
+reproduce: $(READY)
 	@$(SNAKEMAKE) $(SETTINGS)
 	@cat results/summary.txt
 
-extended: data
+extended: $(READY)
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/extended.yaml
 	@cat results/sensitivity.md
 
-as-published: data
+as-published: $(READY)
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/as_published.yaml
 	@cat results/as_published.md
 
@@ -174,18 +172,11 @@ authors: $(READY)
 	@$(call install,$(AUTHORS)/bin/python,clusterlets==0.0.3 tqdm)
 	@$(RUN) python benchmarks/authors/compare.py --peer $(AUTHORS)/bin/python --results $(RESULTS)
 
-# The variable also holds for the prerequisite "data", which then prepares the datasets of field.yaml.
-field: CONFIGFILE := --configfile workflow/configs/field.yaml
-field: data
+field: $(READY)
 	@$(RUN) clusterlets datasets --config workflow/configs/field.yaml | tail -1
-	@$(SNAKEMAKE) $(CONFIGFILE) $(SETTINGS)
+	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/field.yaml
 	@cat results/field/summary.txt
 	@sed '/^## /,$$d' results/field/leaderboard.md
-
-field-demo: $(READY)
-	@$(SNAKEMAKE) --configfile workflow/configs/field-demo.yaml
-	@cat results/field-demo/summary.txt
-	@sed '/^## /,$$d' results/field-demo/leaderboard.md
 
 verify: $(READY)
 	@$(RUN) clusterlets verify --results $(RESULTS)
@@ -199,8 +190,11 @@ compare: $(READY)
 # Only small text files and the compressed runs are kept. Figures can be made again, and the manifest has their hashes. The
 # sensitivity analysis needs the runs of `make extended`, so it is in reference/extended.
 NOT_IN_REFERENCE := %/runs.csv %/datasets.csv %/sensitivity.csv %/as_published.csv %/leaderboard_points.csv
+# What is kept for comparison must come from the locked versions.
+LOCKED_VERSIONS = $(RUN) python -m clusterlets.benchmark.provenance.libraries $(RESULTS)/manifest.json
 COMPRESS := $(RUN) python -c 'import lzma, sys; sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), preset=9))'
 reference: verify
+	@$(LOCKED_VERSIONS)
 	@rm -rf reference/paper
 	@mkdir -p reference/paper/tables reference/paper/statistics
 	@cp $(RESULTS)/tables/*.csv reference/paper/tables/
@@ -212,6 +206,7 @@ reference: verify
 
 # The error rates of the verdicts need many seeds. Every other run reads them from the package.
 reference-extended: verify
+	@$(LOCKED_VERSIONS)
 	@mkdir -p reference/extended
 	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md $(RESULTS)/runs.csv.sha256 reference/extended/
 	@$(COMPRESS) < $(RESULTS)/runs.csv > reference/extended/runs.csv.xz
@@ -219,13 +214,15 @@ reference-extended: verify
 
 # generate.py writes what docs/reproduction.md says about as_published.csv.
 reference-published: $(READY)
+	@$(LOCKED_VERSIONS)
 	@mkdir -p reference/published
 	@cp $(RESULTS)/as_published.csv reference/published/
 	@$(RUN) python docs/generate.py
 
 # A test compares docs/field.md with the committed tables.
-reference-field: $(READY)
-	@$(RUN) clusterlets verify --results results/field
+reference-field: RESULTS := results/field
+reference-field: verify
+	@$(LOCKED_VERSIONS)
 	@mkdir -p reference/field
 	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_pairs.csv leaderboard_points.csv \
 	    methods.csv manifest.json accounts/leaderboard_costs.csv) reference/field/

@@ -55,4 +55,4 @@ rule data:
     conda:
         "envs/fetch.yaml"
     shell:
-        "echo && tee {log:q} < {input.listing:q}"
+        "tee {log:q} < {input.listing:q}"

@@ -20,7 +20,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 # Events that this package shows in place of Snakemake, and beginnings of messages that it does not show.
 _OUR_EVENTS = set("run_info resources_info job_info job_started job_finished job_error progress shellcmd group_info".split())
 _NOISE = ("Using shell:", "Select jobs to execute", "Assuming unrestricted shared filesystem", "Elapsed time:")
-_SECONDS_BETWEEN_LINES = 300.0  # between two lines of progress in a file or pipe
+_PERCENT_BETWEEN_LINES = 5  # between two lines of progress in a file or pipe
 
 
 class LogHandler(LogHandlerBase):
@@ -37,7 +37,7 @@ class LogHandler(LogHandlerBase):
         self._verbatim = any(details) or bool(quiet & {Quietness.ALL, Quietness.PROGRESS})
         self._is_terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._n_jobs, self._n_done, self._is_interrupted = 0, 0, False
-        self._began, self._line_written = 0.0, -_SECONDS_BETWEEN_LINES  # seconds since the epoch
+        self._began, self._next_percent = 0.0, 0  # seconds since the epoch; percent at which a file gets the next line
         self._running, self._failed = dict[int, Any](), dict[int, Any]()  # the records with which jobs started, by job id
         self._unfinished, self._finished, self._seconds = (Counter[Any]() for _ in range(3))  # by kind: (rule, method)
 
@@ -84,12 +84,14 @@ class LogHandler(LogHandlerBase):
             self._show_line(record.created)
 
     def _show_line(self, now: float) -> None:
-        if self._is_terminal or now - self._line_written >= _SECONDS_BETWEEN_LINES:
-            self._line_written, elapsed = now, now - self._began
+        percent = 100 * self._n_done // self._n_jobs
+        if self._is_terminal or percent >= self._next_percent:
+            self._next_percent = percent - percent % _PERCENT_BETWEEN_LINES + _PERCENT_BETWEEN_LINES
+            elapsed = now - self._began
             left = round(seconds_left(self._unfinished, self._finished, self._seconds, elapsed))
             times = f"{timedelta(seconds=round(elapsed))} elapsed" + (f", about {timedelta(seconds=left)} left" if left else "")
             jobs = [job.rule_msg or job.rule_name for job in self._running.values()]
-            line = " · ".join([f"{100 * self._n_done // self._n_jobs} %", self._count(), times, *jobs[:1]])
+            line = " · ".join([f"{percent} %", self._count(), times, *jobs[:1]])
             self._write(line[: shutil.get_terminal_size().columns - 1] if self._is_terminal else line + "\n")
 
     def _count(self) -> str:

@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # from linux/prctl.h
 
 def begin_run() -> None:
     """Let the steps that this process starts end together with it."""
-    os.environ[_RUN] = f"{os.getpid()} {_pid_namespace()}"
+    os.environ[_RUN] = str(os.getpid())
 
 
 def end_with_run() -> None:
@@ -29,15 +29,19 @@ def end_with_run() -> None:
 
     A run ends its steps with SIGINT, so that they remove their temporary files. If it is killed, they get SIGTERM.
     """
-    run, _, namespace = os.environ.get(_RUN, "").partition(" ")
+    run = os.environ.get(_RUN)
     if not run:
         return
     with suppress(PermissionError):  # the process leads its group already
-        os.setsid()  # a signal to the run's process group reaches only the run
+        os.setsid()  # if SIGKILL ends the run's process group, the step is left to end its programs
     signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore SIGINT
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if namespace and namespace == _pid_namespace() and not Path("/proc", run).exists():  # it ended before prctl
+    try:
+        os.kill(int(run), 0)  # sends nothing
+    except ProcessLookupError:  # it ended before prctl
         sys.exit("The run that started this step has ended.")
+    except PermissionError:  # the process of another user
+        pass
 
 
 def end_with_parent(parent: int) -> None:
@@ -88,11 +92,3 @@ def _children() -> set[int]:
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def _pid_namespace() -> str:
-    """Identifies the PID namespace, which is another one in most containers. Empty if there is no /proc."""
-    try:
-        return os.readlink("/proc/self/ns/pid")
-    except OSError:
-        return ""

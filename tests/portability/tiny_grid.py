@@ -84,9 +84,8 @@ def snakemake(folder, *arguments, variables=None, settings=SETTINGS, targets=TAR
 def plan(folder, settings=SETTINGS, targets=TARGETS):
     """The command lines of all jobs of a grid, taken from a dry run, in an order in which the jobs can run."""
     text = snakemake(folder, "--dry-run", "--printshellcmds", settings=settings, targets=targets)
-    lines = re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)
-    quoted_budget = shlex.quote(json.dumps(settings["budget"]))  # the rules pass them in a shell variable
-    jobs = [shlex.split(line.replace('"$BUDGET"', quoted_budget)) for line in lines]
+    lines = re.findall(r"^Shell command: python -m clusterlets.benchmark.steps (.*) > \S+ 2>&1$", text, re.MULTILINE)
+    jobs = [shlex.split(line) for line in lines]
     total_line = re.search(r"^total +(\d+)$", text, re.MULTILINE)
     assert total_line and len(jobs) == int(total_line[1]), text
     return jobs

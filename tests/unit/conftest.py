@@ -3,8 +3,8 @@
 import pytest
 
 from clusterlets import __main__ as command_line
+from clusterlets.benchmark.steps import STEPS
 from clusterlets.benchmark.steps import __main__ as step_line
-from clusterlets.benchmark.steps.options import STEPS
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ def test_a_run_that_is_killed_twenty_times_produces_the_same_bytes_in_a_differen
             os.killpg(run.pid, signal.SIGKILL)
             run.stdout.read()
         assert run.returncode == -signal.SIGKILL
+        assert workflow.run("--unlock").status == 0
     unfinished = complete_results(workflow)
     assert len(unfinished) > 0 and "manifest.json" not in unfinished
     last = workflow.run("--cores", "1")
@@ -83,7 +84,10 @@ def test_jobs_end_with_their_run(workflow, send, signal_number):
     assert not (workflow.folder / cell).exists()
     locks = list((workflow.folder / ".snakemake" / "locks").glob("*.lock"))
     assert bool(locks) == (signal_number == signal.SIGKILL)  # only a run that is killed leaves its locks
-    again = workflow.run(cell, config=configured(labelling))  # needs no --unlock
+    if locks:
+        refused = workflow.run(cell, config=configured(labelling))
+        assert refused.status and "--unlock" in refused.output and workflow.run("--unlock").status == 0
+    again = workflow.run(cell, config=configured(labelling))
     assert again.status == 0, again.output
 
 
@@ -121,7 +125,7 @@ DAMAGED_BEFORE_RUNS = [
         "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3"],
     },
     {"runs/iris/C/k2/seeds0-1.csv": ["runs.csv"]},
-    {"runs.csv": ["claims.csv", "claims.md"]},
+    {"runs.csv": ["methods.csv"]},
 ]
 
 

@@ -1,15 +1,10 @@
 """A step imports the package next to its Snakefile and the libraries of its environment, and no file from other folders."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-from clusterlets.benchmark.steps.options import shell_line
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]
@@ -68,31 +63,14 @@ def test_a_checkout_in_a_folder_with_braces_in_its_name_is_refused_with_a_messag
     assert re.search(r"^The checkout is in .*/a\{k\}, but Snakemake reads braces .* Move it", run.output, re.MULTILINE)
 
 
-def test_a_step_refuses_a_package_from_outside_its_checkout(tmp_path):
-    (tmp_path / "clusterlets").mkdir()
-    (tmp_path / "clusterlets" / "__init__.py").write_text("")
-    # Python imports sitecustomize, and with it the wrong package, before the step.
-    (tmp_path / "sitecustomize.py").write_text("import clusterlets\n")
-    process = subprocess.run(
-        [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), "measure-geometry"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 1 and process.stdout == ""
-    assert re.fullmatch(rf"The step would run {tmp_path}/clusterlets/__init__.py, and not .*{ROOT}.*\n", process.stderr)
-
-
 RULE_FILES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
 
 
 @pytest.mark.parametrize("file", RULE_FILES, ids=lambda path: path.name)
 def test_every_placeholder_in_a_shell_command_is_quoted(file):
     text = file.read_text(encoding="utf-8")
-    literal_commands = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", text, re.MULTILINE)
-    calls = re.findall(r"^ +shell:\n +(shell_line\(.*?\))$", text, re.MULTILINE | re.DOTALL)
-    assert len(literal_commands) + len(calls) == len(re.findall(r"^ +shell:$", text, re.MULTILINE))
-    commands = [*literal_commands, *(eval(call, {"shell_line": shell_line}) for call in calls)]
+    commands = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", text, re.MULTILINE)
+    assert len(commands) == len(re.findall(r"^ +shell:$", text, re.MULTILINE))
     placeholders = re.findall(r"\{([^{}]+)\}", "".join(commands))
     assert all(placeholder.endswith(":q") for placeholder in placeholders), placeholders
     # Every rule has placeholders. If none is found in a file with rules, the patterns above miss them.

@@ -26,7 +26,7 @@ class Checkout:
 
     def __init__(self, finished, folder):
         self.root = folder / "code"
-        shutil.copytree(finished.root, self.root, ignore=shutil.ignore_patterns(*NOT_COPIED), copy_function=shutil.copy2)
+        shutil.copytree(finished.root, self.root, symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED))
         self.workflow = finished.copy(folder / "run", self.root)
 
     def edit(self, file, old, new):
@@ -85,7 +85,7 @@ def summary_jobs(original, tmp_path_factory):
 def checkout(original):
     """The same copies, for a test that changes the code. The code is restored after the test."""
     backup = original.root.with_name("backup")
-    shutil.copytree(original.root, backup, copy_function=shutil.copy2)
+    shutil.copytree(original.root, backup, symlinks=True)
     yield original
     shutil.rmtree(original.root)
     backup.rename(original.root)
@@ -180,13 +180,12 @@ DEPENDENT_JOBS = {
     "metrics/instances.py": {"extract_clusterlets": 4, "fit_method": 12, "score_method": 32},
     "methods/d.py": {"score_method": 4},
     "methods/random.py": {"fit_method": 4, "score_method": 4},
-    "steps/fitting.py": {"fit_method": 12},
+    "benchmark/steps/fit_method.py": {"fit_method": 12},
     "supervision/program.py": {},
     "benchmark/datasets/bundled.py": DATA_JOBS,
     "benchmark/datasets/sources.yaml iris": {"fetch_dataset": 1, "prepare_dataset": 1},
     "__main__.py": EARLY_JOBS,
-    "steps/options.py": EARLY_JOBS,
-    "../workflow/step.py": EARLY_JOBS,
+    "benchmark/steps/__main__.py": EARLY_JOBS,
     "numpy": {rule: jobs for rule, jobs in EARLY_JOBS.items() if rule != "fetch_dataset"},
     "numba": {
         **{"measure_geometry": 2, "measure_plain_cost": 4, "extract_clusterlets": 4, "sum_distances": 4},

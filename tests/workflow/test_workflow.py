@@ -69,13 +69,15 @@ def test_a_number_with_an_underscore_on_the_command_line_is_refused(workflow):
     assert run.status != 0 and "--config sample_size=1_0: 1_0 can be misread" in run.output, run.output
 
 
-@pytest.mark.slow
-def test_an_unavailable_dataset_fails_the_data_target_and_the_message_says_what_to_do(workflow):
+def test_without_a_dataset_the_run_ends_before_the_grid_and_the_message_says_what_to_do(workflow):
     # No source answers: the mirror does not exist, and the public addresses lead to a proxy that refuses.
     refusing_proxy = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     environment = {**refusing_proxy, "no_proxy": "", "NO_PROXY": "", "CLUSTERLETS_MIRROR": str(workflow.folder / "nowhere")}
-    run = workflow.run("data", config={"datasets": ["pima"]}, environment=environment)
+    config = {"datasets": ["iris", "pima"]}
+    run = workflow.run(config=config, environment=environment)
     assert run.status != 0
-    for text in ("pima", "nowhere", "data/raw/pima", "EXCLUDE=pima"):
+    for text in ("nowhere", "data/raw/pima/diabetes.csv", "--config exclude=pima"):
         assert text in run.output, run.output
-    assert not list(workflow.folder.glob("results/tiny/prepared/*"))
+    assert {name.split(".")[0] for name in workflow.results()} == {"prepared/iris"}
+    planned = workflow.run("--dry-run", config=config, environment=environment)  # it asks no source
+    assert "pima (data/raw/pima/diabetes.csv). To leave them out: --config exclude=pima" in planned.output, planned.output

@@ -19,14 +19,13 @@ if not os.path.isdir(CHECKOUT):
         "repository, and name the clone's Snakefile in the module (docs/extending.md)."
     )
 
-# Use the package next to the Snakefile, not an installed one. Import nothing else from that folder, because a user's file there
-# must not replace a library's module. workflow/step.py does the same for the jobs.
-sys.path.insert(0, CHECKOUT)
-import clusterlets
-
-sys.path = [folder for folder in sys.path if folder != CHECKOUT]
-# Neither the Python of jobs nor a Snakemake on a cluster's node may import modules from the working folder.
-os.environ.update(PYTHONSAFEPATH="1")
+# Here and in the jobs, use the package next to the Snakefile, not an installed one. The folder holds only a link to it, because
+# a user's file in the checkout or the working folder must not replace a library's module.
+PYTHONPATH = f"{CHECKOUT}/workflow/pythonpath"
+sys.path.insert(0, PYTHONPATH)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [PYTHONPATH, os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONSAFEPATH"] = "1"
+os.environ["PYTHONUTF8"] = "1"
 from clusterlets.errors import ClusterletsError
 from clusterlets.benchmark.grid.configuration import (
     check_config_options,
@@ -36,14 +35,19 @@ from clusterlets.benchmark.grid.configuration import (
     set_mirror,
 )
 from clusterlets.benchmark.grid.fingerprints import analysis_code, parameters, step_code
+from clusterlets.benchmark.grid.locks import LOCK, PLANNED
 from clusterlets.benchmark.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
 from clusterlets.benchmark.grid.plan import Plan, results_settings
 from clusterlets.benchmark.grid.preflight import check_paths, check_writable
 from clusterlets.methods import COMPILED
 from clusterlets.benchmark.paper.table_names import NAMES as NAMES_OF_TABLES
-from clusterlets.benchmark.provenance.environment import LIBRARIES, check_libraries
+from clusterlets.benchmark.provenance.environment import LIBRARIES, installed
+from clusterlets.benchmark.provenance.libraries import unlike_lock
 from clusterlets.benchmark.report import figures
-from clusterlets.benchmark.steps.options import shell_line, shell_prefix
+
+# The versions in the fingerprints of the jobs, which refuse others. With conda, these are the locked ones.
+if workflow.is_main_process or PLANNED not in os.environ:
+    os.environ[PLANNED] = json.dumps({} if workflow.deployment_settings.deployment_method else installed())
 
 
 @contextlib.contextmanager
@@ -68,11 +72,18 @@ with errors_for_users():
     plan = Plan(config)
     if workflow.is_main_process:  # not inside a cluster's jobs
         check_writable(".snakemake")  # even a dry run writes there
+        if missing_files := plan.missing_files():
+            logger.info(
+                "To be fetched before anything else: "
+                + "; ".join(f"{name} ({', '.join(files)})" for name, files in missing_files.items())
+                + f". To leave them out: --config exclude={','.join(missing_files)}"
+            )
 set_mirror(config)
 OUT = plan.results
 # The environments that rules need, relative to the rules. They are used only with profiles/conda.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
-shell.prefix(shell_prefix(CHECKOUT, plan.budget, json.dumps(list(workflow.config_settings.config_args or []))))
+# The step replaces the shell, so that it learns at once when Snakemake is killed.
+shell.prefix("set -euo pipefail; exec ")
 
 
 wildcard_constraints:
@@ -86,8 +97,10 @@ onstart:
     prepare_scheduler()
     with errors_for_users():
         check_writable(OUT)
-        if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
-            check_libraries()
+    if other_versions := unlike_lock(json.loads(os.environ[PLANNED])):
+        logger.warning(
+            f"The environment has {', '.join(other_versions)} in {LOCK.name}. The run goes on, and its provenance records them."
+        )
     planned_jobs = [(job.rule.name, job.wildcards_dict.get("method", "")) for job in workflow.dag.needrun_jobs()]
     logger.info("", extra={"planned_jobs": planned_jobs})  # for the time left, which the logger plugin shows
 

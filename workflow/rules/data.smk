@@ -2,6 +2,9 @@
 # list_data.
 
 DATA_LIST = f"{OUT}/datasets.md"
+# An input of every job that reads a table. So nothing of the grid starts before all configured tables are there. A new list
+# reruns nothing, because it is "ancient".
+ALL_TABLES = ancient(DATA_LIST)
 
 
 # Both rules match a user's table.
@@ -20,7 +23,9 @@ rule fetch_dataset:
     message:
         "Fetch {wildcards.dataset}"
     shell:
-        shell_line("fetch-dataset", raw_dir="data/raw")
+        "python -m clusterlets.benchmark.steps fetch-dataset "
+        "--dataset={wildcards.dataset:q} --raw-dir=data/raw --receipt-path={output.receipt_path:q} "
+        "> {log:q} 2>&1"
 
 
 rule prepare_dataset:
@@ -42,7 +47,11 @@ rule prepare_dataset:
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        shell_line("prepare-dataset", "sensitive", "duplicates", dataset="{params.name:q}", raw_dir="data/raw")
+        "python -m clusterlets.benchmark.steps prepare-dataset "
+        "--dataset={params.name:q} --raw-dir=data/raw --receipt-path={input.receipt_path:q} "
+        "--sensitive={params.sensitive:q} --duplicates={params.duplicates:q} --scaling={params.scaling:q} "
+        "--npz-path={output.npz_path:q} --json-path={output.json_path:q} "
+        "> {log:q} 2>&1"
 
 
 # The table is not an input, but its hash is a parameter. Snakemake compares inputs by time, so it would not notice that an
@@ -66,12 +75,16 @@ rule prepare_user_table:
     message:
         "Read {wildcards.dataset} from {params.table}"
     shell:
-        shell_line("prepare-user-table", "sha256")
+        "python -m clusterlets.benchmark.steps prepare-user-table "
+        "--name={params.name:q} --table={params.table:q} --sha256={params.sha256:q} --settings={params.settings:q} "
+        "--npz-path={output.npz_path:q} --json-path={output.json_path:q} "
+        "> {log:q} 2>&1"
 
 
 rule measure_geometry:
     input:
         data=prepared_path("npz"),
+        all_tables=ALL_TABLES,
     output:
         output=GEOMETRY,
     log:
@@ -84,12 +97,16 @@ rule measure_geometry:
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
-        shell_line("measure-geometry")
+        "python -m clusterlets.benchmark.steps measure-geometry "
+        "--data={input.data:q} --dataset={wildcards.dataset:q} --base-seed={params.base_seed:q} "
+        "--output={output.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule measure_plain_cost:
     input:
         data=prepared_path("npz"),
+        all_tables=ALL_TABLES,
     output:
         output=PLAIN_COST,
     log:
@@ -101,7 +118,9 @@ rule measure_plain_cost:
     message:
         "Run plain k-means on {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        shell_line("measure-plain-cost")
+        "python -m clusterlets.benchmark.steps measure-plain-cost "
+        "--data={input.data:q} --dataset={wildcards.dataset:q} --k={wildcards.k:q} --output={output.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule list_data:
@@ -121,4 +140,6 @@ rule list_data:
     message:
         "List the prepared datasets"
     shell:
-        shell_line("list-data")
+        "python -m clusterlets.benchmark.steps list-data "
+        "--datasets={params.datasets:q} --prepared={params.prepared:q} --text={output.text:q} --csv={output.csv:q} "
+        "> {log:q} 2>&1"

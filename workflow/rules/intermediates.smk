@@ -4,6 +4,7 @@
 rule extract_clusterlets:
     input:
         data=prepared_path("npz"),
+        all_tables=ALL_TABLES,
     output:
         pieces=batch_path("pieces"),
         labels=batch_path("labels"),
@@ -17,7 +18,10 @@ rule extract_clusterlets:
     message:
         "Extract the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        shell_line("extract-clusterlets")
+        "python -m clusterlets.benchmark.steps extract-clusterlets "
+        "--data={input.data:q} --dataset={wildcards.dataset:q} --k={wildcards.k:q} --seeds={wildcards.seeds:q} "
+        "--base-seed={params.base_seed:q} --pieces={output.pieces:q} --labels={output.labels:q} "
+        "> {log:q} 2>&1"
 
 
 rule sum_distances:
@@ -36,7 +40,10 @@ rule sum_distances:
     message:
         "Sum the distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        shell_line("sum-distances")
+        "python -m clusterlets.benchmark.steps sum-distances "
+        "--data={input.data:q} --labels={input.labels:q} --dataset={wildcards.dataset:q} "
+        "--base-seed={params.base_seed:q} --output={output.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule sample_partitions:
@@ -55,4 +62,7 @@ rule sample_partitions:
     message:
         "Sample partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        shell_line("sample-partitions")
+        "python -m clusterlets.benchmark.steps sample-partitions "
+        "--pieces={input.pieces:q} --dataset={wildcards.dataset:q} --k={wildcards.k:q} --seeds={wildcards.seeds:q} "
+        "--base-seed={params.base_seed:q} --sample-size={params.sample_size:q} --output={output.output:q} "
+        "> {log:q} 2>&1"

@@ -4,6 +4,7 @@
 rule fit_method:
     input:
         data=prepared_path("npz"),
+        all_tables=ALL_TABLES,
     output:
         pieces=fit_path("pieces"),
         labels=fit_path("labels"),
@@ -18,10 +19,18 @@ rule fit_method:
         starts=plan.starts,
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(fit_path("pieces")),
+    resources:
+        # Not a parameter: a changed budget reruns only the cells that exceeded the old one.
+        budget=lambda wildcards: plan.budget,
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line("fit-method", "exceeded_budget", "starts", budget='"$BUDGET"')
+        "python -m clusterlets.benchmark.steps fit-method "
+        "--data={input.data:q} --method={params.method:q} --dataset={wildcards.dataset:q} --k={wildcards.k:q} "
+        "--seeds={wildcards.seeds:q} --parameters={params.parameters:q} --starts={params.starts:q} "
+        "--base-seed={params.base_seed:q} --exceeded-budget={params.exceeded_budget:q} "
+        "--budget={resources.budget:q} --pieces={output.pieces:q} --labels={output.labels:q} "
+        "> {log:q} 2>&1"
 
 
 rule score_method:
@@ -42,7 +51,14 @@ rule score_method:
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(CELL),
         deviation=plan.deviation,
+    resources:
+        budget=lambda wildcards: plan.budget,
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}"
     shell:
-        shell_line("score-method", "exceeded_budget", budget='"$BUDGET"')
+        "python -m clusterlets.benchmark.steps score-method "
+        "--method={params.method:q} --dataset={wildcards.dataset:q} --k={wildcards.k:q} "
+        "--seeds={wildcards.seeds:q} --parameters={params.parameters:q} --settings={params.settings:q} "
+        "--deviation={params.deviation:q} --tables-of={params.tables_of:q} --base-seed={params.base_seed:q} "
+        "--exceeded-budget={params.exceeded_budget:q} --budget={resources.budget:q} --output={output.output:q} "
+        "> {log:q} 2>&1"

@@ -2,23 +2,35 @@
 
 # The names in clusterlets.benchmark.analysis.statistics.TABLES. Importing that module here would load SciPy.
 RANKING_TABLES = ["statistics", "blocks", "mean_ranks", "nemenyi"]
-# Files of every figure that clusterlets/benchmark/report/figures declares.
-FIGURES = [f"{OUT}/{file}" for figure in figures.declarations() for file in figure.files("pdf", "png")]
 STATISTICS = [
     *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKING_TABLES, "wilcoxon"]),
     f"{OUT}/statistics/statistics.md",
 ]
-COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
+# What judges the paper is made only for grids with any of its datasets.
+PAPER = plan.has_paper_data
+COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"] if PAPER else []
+CLAIMS = ["claims.csv", "claims.md"] if PAPER else []
+ASSESSMENTS = [f"{name}.{suffix}" for name in ("sensitivity", "as_published") for suffix in ("csv", "md")] if PAPER else []
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
+ANALYSED = [
+    *STATISTICS,
+    METHODS_TABLE,
+    *LEADERBOARDS,
+    *(f"{OUT}/{name}.csv" for name in COMPARISONS),
+    *(f"{OUT}/{name}" for name in [*CLAIMS, *ASSESSMENTS]),
+]
+# The figures of each file in clusterlets/benchmark/report/figures, if all that they are drawn from is made.
+DRAWN = {
+    module: declarations
+    for module, declarations in figures.by_module().items()
+    if {f"{OUT}/{path}" for figure in declarations for path in figure.reads} <= {f"{OUT}/runs.csv", *ANALYSED}
+}
+FIGURES = [f"{OUT}/{file}" for declarations in DRAWN.values() for figure in declarations for file in figure.files("pdf", "png")]
 # All results except the pages, which also need the accounts.
 RESULTS_EXCEPT_PAGES = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256"]),
-    METHODS_TABLE,
-    *LEADERBOARDS,
-    *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
-    *expand(f"{OUT}/{{name}}.{{suffix}}", name=["claims", "sensitivity", "as_published"], suffix=["csv", "md"]),
-    *STATISTICS,
+    *ANALYSED,
     *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=NAMES_OF_TABLES, suffix=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
     *FIGURES,
@@ -51,7 +63,9 @@ rule collect_runs:
     message:
         "Collect all runs in {wildcards.cells_of}"
     shell:
-        shell_line("collect-runs", "variant")
+        "python -m clusterlets.benchmark.steps collect-runs "
+        "--config={params.config:q} --variant={params.variant:q} --output={output.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule analyse:
@@ -66,12 +80,8 @@ rule analyse:
         reported(METHODS_TABLE, "Tests"),
         [reported(path, "Leaderboard") for path in LEADERBOARDS],
         [reported(f"{OUT}/{name}.csv", "Reported against reproduced") for name in COMPARISONS],
-        [reported(f"{OUT}/claims.{suffix}", "Claims") for suffix in ("csv", "md")],
-        [
-            reported(f"{OUT}/{name}.{suffix}", "Sensitivity analysis")
-            for name in ("sensitivity", "as_published")
-            for suffix in ("csv", "md")
-        ],
+        [reported(f"{OUT}/{name}", "Claims") for name in CLAIMS],
+        [reported(f"{OUT}/{name}", "Sensitivity analysis") for name in ASSESSMENTS],
     log:
         f"{OUT}/logs/analyse.log",
     conda:
@@ -83,10 +93,12 @@ rule analyse:
     message:
         "Make tables and tests, and compare the paper's numbers and claims with ours"
     shell:
-        shell_line("analyse")
+        "python -m clusterlets.benchmark.steps analyse "
+        "--runs={input.runs:q} --config={params.config:q} --output={params.output:q} "
+        "> {log:q} 2>&1"
 
 
-for module, declarations in figures.by_module().items():
+for module, declarations in DRAWN.items():
 
     rule:
         name:
@@ -107,7 +119,9 @@ for module, declarations in figures.by_module().items():
         message:
             "Draw {params.module}"
         shell:
-            shell_line("plot")
+            "python -m clusterlets.benchmark.steps plot "
+            "--module={params.module:q} --results={params.results:q} "
+            "> {log:q} 2>&1"
 
 
 rule account:
@@ -127,10 +141,17 @@ rule account:
         # The logs of these rules are not complete yet.
         ignored_rules=",".join(["account", "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),
+    resources:
+        # Not a parameter, because other options after --config must not make the accounts again.
+        config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
     message:
         "Add up what the jobs cost"
     shell:
-        shell_line("account", lock='"$LOCK"', config_options='"$CONFIG_OPTIONS"')
+        "python -m clusterlets.benchmark.steps account "
+        "--config={params.config:q} --configfiles={params.configfiles:q} "
+        "--config-options={resources.config_options:q} --logs={params.logs:q} "
+        "--ignored-rules={params.ignored_rules:q} --output={params.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule write_report:
@@ -139,7 +160,7 @@ rule write_report:
         runs=f"{OUT}/runs.csv",
         datasets=f"{OUT}/datasets.csv",
         analysed=rules.analyse.output,
-        figures=[f"{OUT}/{file}" for figure in figures.declarations() for file in figure.files("png")],
+        figures=[path for path in FIGURES if path.endswith(".png")],
     output:
         output=reported(f"{OUT}/report.html", "Report"),
         summary=reported(f"{OUT}/summary.txt", "Report"),
@@ -154,7 +175,10 @@ rule write_report:
     message:
         "Write the report"
     shell:
-        shell_line("write-report")
+        "python -m clusterlets.benchmark.steps write-report "
+        "--config={params.config:q} --results={params.results:q} --output={output.output:q} "
+        "--summary={output.summary:q} "
+        "> {log:q} 2>&1"
 
 
 rule write_leaderboard:
@@ -176,7 +200,10 @@ rule write_leaderboard:
     message:
         "Write the leaderboard"
     shell:
-        shell_line("write-leaderboard")
+        "python -m clusterlets.benchmark.steps write-leaderboard "
+        "--board={input.board:q} --overall={input.overall:q} --pairs={input.pairs:q} --config={params.config:q} "
+        "--configfile={params.configfile:q} --output={output.output:q} "
+        "> {log:q} 2>&1"
 
 
 rule write_manifest:
@@ -200,4 +227,7 @@ rule write_manifest:
     message:
         "Record the hash of every result"
     shell:
-        shell_line("write-manifest", lock='"$LOCK"')
+        "python -m clusterlets.benchmark.steps write-manifest "
+        "--config={params.config:q} --results={params.results:q} --files={params.files:q} "
+        "--user-files={params.user_files:q} --output={output.output:q} "
+        "> {log:q} 2>&1"

@@ -30,8 +30,8 @@ def describe(name: str) -> dict:
 def how_to_leave_out(name: str) -> str:
     """How a run can go on without a dataset."""
     return (
-        f"`make reproduce EXCLUDE={name}` (commas between several); `clusterlets rank` takes the tables that can be had, "
-        "`--tables NAMES`"
+        f"add `--config exclude={name}` to the snakemake command (`make reproduce EXCLUDE={name}`; commas between several); "
+        "`clusterlets rank` takes the tables that can be had, `--tables NAMES`"
     )
 
 

@@ -2,7 +2,7 @@
 
 Snakemake reruns a job when its parameters change, but does not notice an edited module. So each rule has a parameter for every
 module of this package that its step imports, directly or not, such as ``algorithms/frac.py: 3f2a91c0``; for every other file
-that the step depends on; and for every library that computes, with its locked version. Snakemake compares the parameters of a
+that the step depends on; and for every library that computes, with its version. Snakemake compares the parameters of a
 job as a set, so its reason for a rerun shows the modules that changed.
 
 Only the syntax tree of a Python file counts, without docstrings, the version and texts for readers.
@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from clusterlets.benchmark import datasets
-from clusterlets.benchmark.grid.locks import LOCK, locked_versions
+from clusterlets.benchmark.grid.locks import planned_versions
 
 PACKAGE = Path(__file__).resolve().parents[2]
 #: Modules that measure, check or explain, and change no result. They count only in a step that names them.
@@ -38,15 +38,15 @@ def step_code(
     """The code of a step: the hash or version of everything that its result depends on besides its input files.
 
     ``modules`` are names below ``clusterlets``, such as ``"benchmark.steps.score_method"``; whatever they import is added.
-    What the step imports by name at run time must be among them. ``libraries`` are distributions whose locked versions
+    What the step imports by name at run time must be among them. ``libraries`` are distributions whose versions
     count, ``files`` are paths relative to the package, and ``user_files`` files of the user.
     """
-    # Every step runs through the command line, which a script calls.
+    # Every step runs through the command line.
     closure = set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in ("benchmark.steps.__main__", *modules)))
     paths = {path.relative_to(PACKAGE).as_posix(): path for path in map(_module_file, sorted(closure))}
-    paths |= {file: PACKAGE / file for file in ("../workflow/step.py", *files)}
+    paths |= {file: PACKAGE / file for file in files}
     paths |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file) for file in user_files}
-    return {name: _digest(path) for name, path in paths.items()} | locked_versions(LOCK, libraries)
+    return {name: _digest(path) for name, path in paths.items()} | planned_versions(libraries)
 
 
 def dataset_code(step: str, name: str, libraries: Iterable[str] = ()) -> dict[str, str]:

@@ -1,6 +1,11 @@
-"""The versions in the lock file of the checkout. Every job imports this module, so it needs only the standard library."""
+"""Versions of libraries: those of the lock file, and those that a run was planned with.
+
+Every job imports this module, so it needs only the standard library.
+"""
 
 import functools
+import json
+import os
 import re
 from collections.abc import Iterable
 from importlib import metadata
@@ -9,6 +14,14 @@ from pathlib import Path
 from clusterlets.errors import ClusterletsError
 
 LOCK = Path(__file__).resolve().parents[3] / "requirements.lock"
+#: The environment variable with the versions that a run was planned with, as JSON. Its jobs inherit it.
+PLANNED = "CLUSTERLETS_VERSIONS"
+
+
+def planned_versions(names: Iterable[str]) -> dict[str, str]:
+    """Versions of distributions that the run was planned with; outside a run, and where one is missing, the locked ones."""
+    planned = json.loads(os.environ.get(PLANNED, "{}"))
+    return {name: planned.get(name) or locked_versions(LOCK, [name])[name] for name in names}
 
 
 def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from clusterlets import methods
@@ -34,6 +35,7 @@ class Plan:
     - ``matchers``: the names of the methods that join clusterlets
     - ``user_tables``: the ids of the user's own tables
     - ``budget``: the time and memory that a fit may take, as JSON
+    - ``has_paper_data``: whether any dataset is one of the paper's, so that its numbers and claims can be judged
     """
 
     def __init__(self, config: Mapping):
@@ -49,6 +51,9 @@ class Plan:
         self.matchers = {name for name, method in self.methods.items() if method.is_matcher}
         self.user_tables = [dataset for dataset, table in config["tables"].items() if "path" in table]
         self.budget = json.dumps(config["budget"], sort_keys=True)
+        self.has_paper_data = any(
+            "paper_name" in datasets.describe(name) for name in {*config["datasets"]} & {*datasets.names()}
+        )
 
     def wildcard_constraints(self) -> dict[str, str]:
         """The regular expression that each wildcard matches."""
@@ -180,6 +185,17 @@ class Plan:
     def user_table_hash(self, wildcards: Any) -> str:
         """SHA-256 of the file of a user's table."""
         return _hash_of_file(self.table_settings(wildcards)["path"])
+
+    def missing_files(self) -> dict[str, list[str]]:
+        """The raw files that are not here yet, by dataset. Files that come with a library are left out."""
+        names = dict.fromkeys(table["name"] for table in self.config["tables"].values() if "path" not in table)
+        missing: dict[str, list[str]] = {}
+        for description in map(datasets.describe, names):
+            paths = [f"data/raw/{description['name']}/{file['name']}" for file in description["files"]]
+            absent = [path for path in paths if not Path(path).is_file()]
+            if absent and description["module"] != "bundled":
+                missing[description["name"]] = absent
+        return missing
 
     def receipt(self, wildcards: Any) -> str:
         """Path of the receipt that is written when a table's raw files are fetched."""

@@ -1,11 +1,7 @@
-"""What happens before a run: checks of its paths and folders, and the removal of locks that killed runs left."""
+"""Checks of the paths and folders of a run, before it begins."""
 
-import fcntl
 import os
-import platform
-import shutil
 from pathlib import Path
-from typing import TextIO
 
 from clusterlets.errors import ClusterletsError
 
@@ -33,45 +29,3 @@ def check_writable(folder: str | os.PathLike) -> None:
             f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, work in "
             "another folder (--directory), or name another one under 'results' in the configuration."
         )
-
-
-def remove_locks(state: Path) -> TextIO | None:
-    """Remove the locks that killed runs left in Snakemake's folder ``state``, and mark the folder as in use.
-
-    A lock of Snakemake is a file that names no owner. So each run also holds a kernel lock on the file ``alive``, until its
-    process ends. A run that gets the kernel lock exclusively is alone in the folder, so it removes Snakemake's locks. It
-    keeps them if the folder was used on another machine, because on some shared file systems machines do not see each other's
-    kernel locks.
-
-    The returned file holds the kernel lock, so keep it open during the run. It is None if the folder cannot be written or
-    locked.
-    """
-    try:
-        state.mkdir(exist_ok=True)
-        alive = (state / "alive").open("a+", encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    alive.seek(0)
-    machines, this_machine = [line.split() for line in alive.read().splitlines()], _machine()
-    if this_machine not in machines:
-        print(*this_machine, file=alive, flush=True)
-    try:
-        fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # another run is alive
-        pass
-    else:
-        # One word in common is enough: containers on one machine differ in name, and a reboot changes the boot id.
-        if all(set(this_machine).intersection(machine) for machine in machines if machine):
-            shutil.rmtree(state / "locks", ignore_errors=True)
-    try:
-        fcntl.flock(alive, fcntl.LOCK_SH)
-    except OSError:  # the file system has no kernel locks
-        alive.close()
-        return None
-    return alive
-
-
-def _machine() -> list[str]:
-    """Words that identify this machine: its name and the boot id of its kernel. Containers on a machine share the boot id."""
-    boot = Path("/proc/sys/kernel/random/boot_id")  # Linux only
-    return [*platform.node().split(), *(boot.read_text(encoding="utf-8").split() if boot.is_file() else [])]

@@ -37,24 +37,28 @@ class Results:
         paper_runs = runs[runs["dataset"].isin(reported.datasets())]
         our_tables = tables.make(runs)
         tables_on_paper_data = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
-        compared = comparison.compare(paper_runs, tables_on_paper_data)
-        control_counts = controls.count_verdicts(compared, paper_runs)
-        assessed = claims.assess(paper_runs, tables_on_paper_data, undivided_cohesion)
         # A configuration with ladders compares all methods, as workflow/configs/field.yaml does, so all are ranked.
         is_paper_grid = len(paper_runs) and not settings["ladders"]
         ranked_runs = selection.without_other_methods(runs, settings["method_settings"]) if is_paper_grid else runs
         rankings = statistics.rank_all(ranked_runs)
-        return cls(runs, settings, our_tables, rankings, compared, control_counts, assessed)
+        judged = _judge(paper_runs, tables_on_paper_data, undivided_cohesion)
+        return cls(runs, settings, our_tables, rankings, *judged)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
         """Read everything from the files in a folder of results."""
         runs = read_runs(folder / "runs.csv")
+        our_tables = tables.read(folder / "tables", runs)
+        rankings = statistics.from_tables(
+            *(read_results_table(folder / f"statistics/{name}.csv") for name in statistics.TABLES)
+        )
+        if not runs["dataset"].isin(reported.datasets()).any():  # nothing of the paper was judged
+            return cls(runs, settings, our_tables, rankings, *_judge(runs[:0], tables.make(runs[:0])))
         return cls(
             runs,
             settings,
-            tables.read(folder / "tables", runs),
-            statistics.from_tables(*(read_results_table(folder / f"statistics/{name}.csv") for name in statistics.TABLES)),
+            our_tables,
+            rankings,
             comparison.read(folder / "comparison.csv"),
             read_results_table(folder / "comparison_controls.csv"),
             read_results_table(folder / "claims.csv"),
@@ -81,6 +85,8 @@ class Results:
         sections = [statistics.to_markdown(self.rankings, reported.datasets()), paired.to_markdown(tests)]
         yield "statistics/statistics.md", "\n".join(sections)
         yield "methods.csv", overview.by_method(self.runs, self.settings["method_settings"])
+        if not self.has_paper_data:
+            return
         yield "comparison.csv", self.comparison
         yield "comparison_counts.csv", self.counts
         yield "comparison_groups.csv", verdict.judge_groups(comparison.counted_cells(self.comparison))
@@ -113,3 +119,15 @@ class Results:
     def has_mixed_datasets(self) -> bool:
         """Whether there are both datasets of the paper and others."""
         return self.on_paper_data is not self
+
+
+def _judge(
+    paper_runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], undivided_cohesion: Mapping[str, float] = {}
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The verdicts on the paper's numbers, on copies of them, and on its claims."""
+    compared = comparison.compare(paper_runs, our_tables)
+    return (
+        compared,
+        controls.count_verdicts(compared, paper_runs),
+        claims.assess(paper_runs, our_tables, undivided_cohesion),
+    )

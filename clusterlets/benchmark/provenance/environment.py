@@ -3,9 +3,7 @@
 import os
 import platform
 import re
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
@@ -28,14 +26,6 @@ def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]
     """The version of each installed library. For a loaded library, it is what the library reports."""
     versions = {name: libraries.loaded().get(name) or _installed_version(name) for name in names}
     return {name: version for name, version in versions.items() if version}
-
-
-def check_libraries() -> None:
-    """Raise ClusterletsError if a library's version is not the locked one."""
-    # This python runs the jobs. If it belongs to another environment, the libraries there cannot be checked from here.
-    python = shutil.which("python")
-    if python and os.path.dirname(python) == os.path.dirname(sys.executable):
-        libraries.check_versions(installed())
 
 
 def _installed_version(name: str) -> str | None:

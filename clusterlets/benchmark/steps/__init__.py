@@ -15,6 +15,27 @@ base_seed: first part of the seeds of the random streams
 exceeded_budget: the budget to rerun the cell with, or empty if none of its fits ever exceeded one
 """
 
+#: The steps. A module has the name of its step, and so has the function in it.
+STEPS = (
+    "fetch-dataset",
+    "prepare-dataset",
+    "prepare-user-table",
+    "list-data",
+    "measure-geometry",
+    "measure-plain-cost",
+    "extract-clusterlets",
+    "sum-distances",
+    "sample-partitions",
+    "fit-method",
+    "score-method",
+    "collect-runs",
+    "analyse",
+    "plot",
+    "account",
+    "write-report",
+    "write-leaderboard",
+    "write-manifest",
+)
 #: Paths of the files that a rule reads and makes, under the same names.
 Input = str
 Output = str

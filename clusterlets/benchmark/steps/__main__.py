@@ -1,14 +1,12 @@
 """Run a step of the workflow: ``python -m clusterlets.benchmark.steps NAME --option=value ...``
 
-The options of a step are the parameters of its function. Their help texts are in the docstring of that function or of
-:mod:`clusterlets.benchmark.steps`.
+The options of a step are the parameters of its function. ``--help`` shows the docstrings that explain them.
 """
 
 import argparse
 import importlib
 import inspect
 import os
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -16,8 +14,7 @@ from collections.abc import Callable
 from clusterlets.__main__ import run  # first: it sets the number of threads
 from clusterlets.benchmark import steps
 from clusterlets.benchmark.provenance import accounts
-from clusterlets.benchmark.provenance.libraries import require_locked
-from clusterlets.benchmark.steps.options import STEPS
+from clusterlets.benchmark.provenance.libraries import require_planned
 from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.supervision.processes import adopt_orphans, end_with_run
 
@@ -34,24 +31,28 @@ def main(arguments: list[str]) -> int:
 
 
 def _run_step(name: str, options: list[str]) -> int:
-    if name not in STEPS:
-        raise ClusterletsError(f"there is no step {name!r}{did_you_mean(name, STEPS)}. The steps are {', '.join(STEPS)}.")
+    if name not in steps.STEPS:
+        meant = did_you_mean(name, steps.STEPS)
+        raise ClusterletsError(f"there is no step {name!r}{meant}. The steps are {', '.join(steps.STEPS)}.")
     end_with_run()
     adopt_orphans()
     module = name.replace("-", "_")
-    with require_locked():
+    with require_planned():
         step = getattr(importlib.import_module(f"{steps.__name__}.{module}"), module)
-    with require_locked():  # again, because a step may import more libraries when it runs
+    with require_planned():  # again, because a step may import more libraries when it runs
         step(**vars(_parser(name, step).parse_args(options)))
     return 0
 
 
 def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
-    docstring = f"{inspect.getdoc(step)}\n\n{steps.__doc__}"
-    parser = argparse.ArgumentParser(f"python -m {steps.__name__} {name}", description=docstring.split("\n\n")[0])
+    parser = argparse.ArgumentParser(
+        f"python -m {steps.__name__} {name}",
+        description=inspect.getdoc(step),
+        epilog=inspect.getdoc(steps),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     for parameter in inspect.signature(step).parameters.values():
-        help_line = re.search(rf"^{parameter.name}: (.*)$", docstring, re.MULTILINE)
-        settings: dict = {"dest": parameter.name, "help": help_line[1] if help_line else None}
+        settings: dict = {"dest": parameter.name}
         if parameter.annotation is bool:
             settings["action"] = "store_true"
         else:

@@ -6,12 +6,15 @@ from pathlib import Path
 import pandas as pd
 
 from clusterlets.benchmark.analysis import fit_costs
+from clusterlets.benchmark.grid.locks import LOCK
 from clusterlets.benchmark.grid.runs_frame import write_csv
 from clusterlets.benchmark.provenance import accounts, environment
 from clusterlets.storage import save_json
 
 
-def account(config: str, configfiles: str, config_options: str, logs: str, ignored_rules: str, lock: str, output: str) -> None:
+def account(
+    config: str, configfiles: str, config_options: str, logs: str, ignored_rules: str, output: str, lock: str = str(LOCK)
+) -> None:
     """Write the time and memory of every step, fit and configuration (CSV), and what the run was made with (JSON).
 
     configfiles: the files that the configuration was read from besides config.yaml, as JSON; they are kept verbatim

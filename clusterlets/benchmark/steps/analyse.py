@@ -20,13 +20,16 @@ def analyse(runs: Input, config: str, output: str) -> None:
     """
     settings, all_runs = json.loads(config), read_runs(runs)
     cohesions = _whole_table_cohesions(Path(output), all_runs["dataset"].unique())
-    Results.from_runs(all_runs, settings, cohesions).write(Path(output))
+    results = Results.from_runs(all_runs, settings, cohesions)
+    results.write(Path(output))
     entries = settings["method_settings"]
     points = leaderboard.points(all_runs, leaderboard.kinds_of(entries), leaderboard.starts_of(entries))
     board = leaderboard.leaderboard(points)
     boards = {"": board, "_overall": leaderboard.overall(board), "_pairs": leaderboard.pairs(board), "_points": points}
     for name, frame in boards.items():
         write_csv(Path(output) / f"leaderboard{name}.csv", frame)
+    if not results.has_paper_data:
+        return
     variant_runs = {name: read_runs(f"{folder(settings['results'], name)}/runs.csv") for name in settings["variants"]}
     runs_by_choice = {sensitivity.Choice.from_variant(settings, name): frame for name, frame in variant_runs.items()}
     published = as_published.assess(all_runs, variant_runs.get(as_published.variant_of(settings)))

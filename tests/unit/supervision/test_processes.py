@@ -193,7 +193,7 @@ def test_a_step_starts_only_if_its_run_has_not_ended():
     )
     ended = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     step = "from clusterlets.supervision.processes import end_with_run; end_with_run(); print('started')"
-    for run, starts in ((ended, False), ("", True), ("4194305 another namespace", True), ("4194305 ", True)):
+    for run, starts in ((ended, False), ("", True), (str(os.getpid()), True)):
         environment = os.environ | {"CLUSTERLETS_RUN": run}
         process = subprocess.run([sys.executable, "-P", "-c", step], env=environment, capture_output=True, text=True)
         assert process.stdout == ("started\n" if starts else "")

@@ -1,4 +1,4 @@
-"""The configurations of the field, field.yaml and field-demo.yaml: their methods and datasets."""
+"""The configurations of the field, field.yaml and demo.yaml: their methods and datasets."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from clusterlets.benchmark.grid.configuration import read_configuration
 from clusterlets.parameter_text import combinations
 
 ROOT = Path(__file__).resolve().parents[4]
-FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "field-demo.yaml"))
+FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "demo.yaml"))
 BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
 
 

@@ -1,9 +1,7 @@
-"""Checks before a run: paths, folders that cannot be written, and the locks of killed runs."""
+"""Checks before a run: paths, and folders that cannot be written."""
 
 import errno
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -68,66 +66,3 @@ def test_an_error_outside_the_writing_of_files_keeps_its_traceback(run_failing_s
     monkeypatch.setattr(geometry, "diameter_bounds", refuse)
     with pytest.raises(OSError, match="Input/output error"):
         run_failing_step(errno.EROFS)
-
-
-@pytest.fixture
-def locked_state(tmp_path):
-    """A folder like ``.snakemake``, with a lock in it."""
-    (tmp_path / "locks").mkdir()
-    (tmp_path / "locks" / "0.output.lock").write_text("results/runs.csv\n")
-    return tmp_path
-
-
-def start_run(state):
-    """Start a process that uses the folder ``state`` until it is killed."""
-    code = "import sys; from pathlib import Path; from clusterlets.benchmark.grid.preflight import remove_locks; "
-    code += "alive_file = remove_locks(Path(sys.argv[1])); print('ready', flush=True); input()"
-    run = subprocess.Popen([sys.executable, "-c", code, state], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert run.stdout.readline() == "ready\n"
-    return run
-
-
-def test_locks_are_removed_only_after_the_run_has_ended(tmp_path):
-    with start_run(tmp_path) as run:
-        (tmp_path / "locks").mkdir()
-        with preflight.remove_locks(tmp_path):
-            assert (tmp_path / "locks").exists()
-        run.kill()
-        run.wait()
-        with preflight.remove_locks(tmp_path):
-            assert not (tmp_path / "locks").exists()
-
-
-@pytest.mark.parametrize("machines", [b"elsewhere\n", b"\xff\x00\n"])
-def test_locks_stay_if_another_or_an_unknown_machine_used_the_folder(locked_state, machines):
-    (locked_state / "alive").write_bytes(machines)
-    for _ in range(2):  # the second time, the list of machines contains this one
-        with preflight.remove_locks(locked_state):
-            assert (locked_state / "locks" / "0.output.lock").exists()
-
-
-@pytest.mark.parametrize(
-    ("former_machine", "machine", "are_removed"),
-    [
-        (["desk", "boot1"], ["desk", "boot2"], True),  # started again after a power cut
-        (["box1", "boot1"], ["box2", "boot1"], True),  # one container after the other
-        (["box1", "boot1"], ["box2", "boot2"], False),
-        (["desk"], ["desk"], True),  # a system without a boot id
-        (["desk"], ["desk", "boot1"], True),
-        (["node1"], ["node2", "boot1"], False),
-    ],
-)
-def test_a_machine_is_recognised_by_its_name_or_its_boot(locked_state, monkeypatch, former_machine, machine, are_removed):
-    monkeypatch.setattr(preflight, "_machine", lambda: former_machine)
-    preflight.remove_locks(locked_state).close()
-    (locked_state / "locks").mkdir(exist_ok=True)
-    monkeypatch.setattr(preflight, "_machine", lambda: machine)
-    for _ in range(2):
-        preflight.remove_locks(locked_state).close()
-        assert (locked_state / "locks").exists() == (not are_removed)
-    assert len((locked_state / "alive").read_text().splitlines()) == 1 + (former_machine != machine)  # a line for each machine
-
-
-def test_no_locks_are_removed_in_a_folder_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").write_text("")
-    assert preflight.remove_locks(tmp_path / "file" / "state") is None
