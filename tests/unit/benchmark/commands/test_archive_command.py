@@ -10,7 +10,7 @@ import pytest
 
 from clusterlets import __main__ as command_line
 from clusterlets.benchmark.provenance import manifest, packing
-from clusterlets.storage import save_json, save_text
+from clusterlets.storage import save_json, write_text
 
 TABLE = "tables/table1_matchers.csv"
 RESULT_FILES = "runs.csv runs.csv.sha256 report.html leaderboard.csv".split()
@@ -75,7 +75,7 @@ def write_finished_run(commit, **provenance):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(file)
     for cell in CELLS:
-        save_text(folder / cell, cell)
+        write_text(folder / cell, cell)
     hashes = {path: hashlib.sha256(content.encode()).hexdigest() for path, content in USER_FILES.items()}
     for path, content in USER_FILES.items():
         Path(path).parent.mkdir(exist_ok=True)

@@ -10,8 +10,9 @@ import sys
 import pytest
 
 from clusterlets import __main__ as command_line
+from clusterlets.benchmark.grid.cells import cells, seeds_of
+from clusterlets.benchmark.grid.runs_columns import write_cell
 from clusterlets.benchmark.provenance import manifest
-from clusterlets.storage import save_text
 
 DATASETS = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
@@ -28,6 +29,12 @@ APPROXIMATE = "statistics/wilcoxon.csv"  # promised within a tolerance
 FILES = "runs.csv figures/f.png figures/f.pdf datasets.csv report.html summary.txt".split()
 FILES += [APPROXIMATE, "statistics/statistics.md", "statistics/mean_ranks.csv"]
 PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
+
+
+def save_cell(results, cell, note=""):
+    """Write a cell of D without scores."""
+    columns = {"dataset": cell.dataset, "method": "Clusterlets", "matcher": cell.method, "k": cell.k, "note": note}
+    write_cell(results / cell.path, [{**columns, "parameters": "hops=1", "seed": seed} for seed in seeds_of(cell.seeds)])
 
 
 def write_manifest(results, **changes):
@@ -53,8 +60,8 @@ def results(tmp_path, monkeypatch):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file)
     (folder / "report.html").write_text(PAGE.format("on Monday"))
-    for cell in (CELL, SECOND_CELL):
-        save_text(folder / cell, cell)
+    for cell in cells(GRID):
+        save_cell(folder, cell)
     write_manifest(folder, settings=GRID | {"results": "/home/me/results", "mirror": "/mnt/mirror"})
     return folder
 
@@ -125,7 +132,7 @@ def replace_letter(folder):
             f"results/{CELL} results/runs.csv",
         ),
         (
-            lambda folder: save_text(folder / CELL, "other"),
+            lambda folder: save_cell(folder, next(cells(GRID)), "other"),
             "results/runs/iris/D/ (all its",
             "-r results/runs/iris/D results/runs.csv",
         ),
@@ -226,9 +233,9 @@ def test_a_hidden_file_is_ignored(results, capsys):
 
 def test_many_changed_files_are_all_listed_but_not_in_an_rm_command(results, capsys):
     settings = GRID | {"seeds": {"count": 20, "batch": 1}}
-    (names,) = manifest.cells_by_folder(settings).values()
-    for name in names:
-        save_text(results / name, "")
+    names = [cell.path for cell in cells(settings)]
+    for cell in cells(settings):
+        save_cell(results, cell)
     write_manifest(results, files=["runs.csv"], settings=settings)
     for name in names:
         (results / name).write_text("changed")
