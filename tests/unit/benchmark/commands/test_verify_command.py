@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -13,6 +14,8 @@ from clusterlets import __main__ as command_line
 from clusterlets.benchmark.grid.cells import cells, seeds_of
 from clusterlets.benchmark.grid.runs_columns import write_cell
 from clusterlets.benchmark.provenance import manifest
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import hash_of_file
 
 DATASETS = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
@@ -261,6 +264,40 @@ def test_a_manifest_that_lists_nothing_is_refused(results, capsys):
     write_manifest(results, files=[], settings=GRID | {"datasets": []}, datasets={})
     status, output = verify(capsys)
     assert status == 1 and "lists no file" in output and "run the workflow again" in output
+
+
+@pytest.fixture
+def written():
+    """What the jobs logged that they wrote, when the results were in another folder."""
+    return {PurePath("elsewhere/results", file): hash_of_file(Path("results", file)) for file in FILES}
+
+
+def test_a_manifest_may_be_made_if_all_results_are_what_their_jobs_wrote(results, written):
+    manifest.check_before(Path("results"), FILES, GRID, written)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "to_remove"),
+    [
+        ("runs.csv", "results/runs.csv"),
+        (CELL, f"results/{CELL} results/runs.csv"),
+        ("figures/f.png", "results/figures/f.png"),
+        ("report.html", "results/report.html"),
+    ],
+)
+def test_no_manifest_is_made_over_a_result_that_is_not_what_its_job_wrote(results, written, damaged, to_remove):
+    content = (results / damaged).read_bytes()
+    (results / damaged).write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+    with pytest.raises(ClusterletsError, match=f"(?s)gets no manifest.json.*wrote:\n  results/{damaged}\n.*  rm {to_remove}\n"):
+        manifest.check_before(Path("results"), FILES, GRID, written)
+
+
+def test_no_manifest_is_made_over_results_that_were_exchanged_or_whose_logs_are_missing(results, written):
+    shutil.copy(results / "summary.txt", results / "datasets.csv")
+    with pytest.raises(ClusterletsError, match="wrote:\n  results/datasets.csv\nRemove first"):
+        manifest.check_before(Path("results"), FILES, GRID, written)
+    with pytest.raises(ClusterletsError, match="(?s)results/runs.csv\n  results/figures/f.png.*"):
+        manifest.check_before(Path("results"), FILES, GRID, {})
 
 
 def test_the_command_imports_no_large_library():
