@@ -73,10 +73,9 @@ def _compare(options: argparse.Namespace) -> int:
     print("The numbers are the same." if same else "The numbers differ.", end=" ")
     n_differing = differing["file"].nunique()
     print(f"{counted(len(tables), 'table')}: {len(tables) - n_differing} as promised, {n_differing} different.")
-    lines = [f"{row.file}: {row.row}: {row.column}: {_change(row.reference, row.run)}" for row in differing.itertuples()]
-    verdicts = [line for line, column in zip(lines, differing["column"], strict=True) if _VERDICT in column]
-    _show("changed verdicts", verdicts, options)
-    _show("other differences", [line for line in lines if line not in verdicts], options)
+    for heading, is_verdict in (("changed verdicts", True), ("other differences", False)):
+        rows = [row for row in differing.itertuples() if (_VERDICT in row.column) == is_verdict]
+        _show(heading, [f"{row.file}: {row.row}: {row.column}: {_change(row.reference, row.run)}" for row in rows], options)
     _show("different by hash", [f"{file}: {_change(*sides)}" for file, sides in by_hash.items()], options)
     _show_manifests(options, reference, run)
     return 0 if same else 1
@@ -120,7 +119,8 @@ def _compare_table(options: argparse.Namespace, file: str) -> pd.DataFrame:
     elif reference_path.read_bytes() == run_path.read_bytes():
         differing = pd.DataFrame(columns=differences.COLUMNS)
     else:
-        differing = differences.compare_tables(*map(differences.read_table, (reference_path, run_path)), tolerance)
+        reference, run = differences.read_table(reference_path), differences.read_table(run_path)
+        differing = differences.compare_tables(reference, run, tolerance)
         if differing.empty and not tolerance:
             same_values = (*whole, "these bytes", "the same values in other bytes")
             differing = pd.DataFrame([same_values], columns=differences.COLUMNS)

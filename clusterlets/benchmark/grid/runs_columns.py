@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from clusterlets.benchmark.grid.cells import Cell, seeds_of
 from clusterlets.errors import UnusableFileError
@@ -110,7 +111,7 @@ def read_cell(path: str | os.PathLike, cell: Cell) -> list[dict[str, str]]:
         or {row["seed"] for row in rows} != {str(seed) for seed in seeds_of(cell.seeds)}
     ):
         raise UnusableFileError(
-            path,
+            Path(path),
             f"{path} does not hold the runs of {cell.path} with the parameters of the configuration, so it was not used. It "
             "was left as it is.",
             "Remove it, and run the same command again, which builds it again.",

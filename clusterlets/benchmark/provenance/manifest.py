@@ -226,26 +226,24 @@ def _damaged_cells(results: Path, group: Iterable[Cell]) -> list[str]:
     return damaged
 
 
-def check_before(results: Path, files: Iterable[str], settings: Mapping, written: Mapping[PurePath, str]) -> None:
+def check_before(results: Path, files: Collection[str], settings: Mapping, written: Mapping[PurePath, str]) -> None:
     """Raise ClusterletsError if a result is not what its job wrote, because a manifest would certify the damage.
 
     Cells hold their own check. The hash of each other result must be in ``written``, which maps what the jobs wrote to its
     hash. Its paths may begin with another folder of results, because that folder may have been moved since.
     """
+    missing = [cell.path for cell in cells(settings) if not (results / cell.path).is_file()]
+    changed = _damaged_cells(results, (cell for cell in cells(settings) if cell.path not in missing))
     logged = {(path.parts[-len(PurePosixPath(file).parts) :], digest) for file in files for path, digest in written.items()}
-    changed = [file for file in files if (PurePosixPath(file).parts, hash_of_file(results / file)) not in logged]
-    faulty = _damaged_cells(results, cells(settings)) + changed
-    if faulty:
-        raise ClusterletsError(
-            "\n".join(
-                [
-                    f"{results} gets no {NAME}, because these results are not what the logs of their jobs say that they wrote:",
-                    *(f"  {results / file}" for file in faulty),
-                    *removal(results, faulty, []),
-                    "Then run the same command again, which makes them again.",
-                ]
-            )
-        )
+    changed += [file for file in files if (PurePosixPath(file).parts, hash_of_file(results / file)) not in logged]
+    if missing or changed:
+        lines = [
+            f"{results} gets no {NAME}, because these results are missing, or not what the logs of their jobs say:",
+            *(f"  {results / file}" for file in [*missing, *changed]),
+            *removal(results, changed, missing),
+            "Then run the same command again, which makes them again.",
+        ]
+        raise ClusterletsError("\n".join(lines))
 
 
 def removal(results: Path, changed: Collection[str], missing: Iterable[str]) -> list[str]:

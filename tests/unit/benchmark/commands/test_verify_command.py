@@ -288,13 +288,19 @@ def test_a_manifest_may_be_made_if_all_results_are_what_their_jobs_wrote(results
 def test_no_manifest_is_made_over_a_result_that_is_not_what_its_job_wrote(results, written, damaged, to_remove):
     content = (results / damaged).read_bytes()
     (results / damaged).write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
-    with pytest.raises(ClusterletsError, match=f"(?s)gets no manifest.json.*wrote:\n  results/{damaged}\n.*  rm {to_remove}\n"):
+    with pytest.raises(ClusterletsError, match=f"(?s)gets no manifest.json.* say:\n  results/{damaged}\n.*  rm {to_remove}\n"):
+        manifest.check_before(Path("results"), FILES, GRID, written)
+
+
+def test_no_manifest_is_made_without_a_cell(results, written):
+    (results / CELL).unlink()
+    with pytest.raises(ClusterletsError, match=f"say:\\n  results/{CELL}\\nRemove first:\\n  rm results/runs.csv\\nThen"):
         manifest.check_before(Path("results"), FILES, GRID, written)
 
 
 def test_no_manifest_is_made_over_results_that_were_exchanged_or_whose_logs_are_missing(results, written):
     shutil.copy(results / "summary.txt", results / "datasets.csv")
-    with pytest.raises(ClusterletsError, match="wrote:\n  results/datasets.csv\nRemove first"):
+    with pytest.raises(ClusterletsError, match="say:\n  results/datasets.csv\nRemove first"):
         manifest.check_before(Path("results"), FILES, GRID, written)
     with pytest.raises(ClusterletsError, match="(?s)results/runs.csv\n  results/figures/f.png.*"):
         manifest.check_before(Path("results"), FILES, GRID, {})
