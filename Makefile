@@ -213,7 +213,7 @@ reference-extended: verify
 	@cp $(RESULTS)/comparison_controls.csv clusterlets/benchmark/paper/reported/controls.csv
 
 # generate.py writes what docs/reproduction.md says about as_published.csv.
-reference-published: $(READY)
+reference-published: verify
 	@$(LOCKED_VERSIONS)
 	@mkdir -p reference/published
 	@cp $(RESULTS)/as_published.csv reference/published/

@@ -3,10 +3,11 @@
 Every file is written under a temporary name, flushed to the disk, and then renamed, so that no reader sees half a file, even
 after a power cut.
 
-A file that one step writes for another also says what it is: ``about`` is its place, the path below the folder of results. An
-``.npz`` file has it as a member, JSON as a key, and text as its first line. ZIP checks the members of an ``.npz`` file by their
-CRC; JSON and text hold a SHA-256 beside their place. ``runs.csv``, which people read, has a ``.sha256`` file beside it instead.
-A file that is damaged, misplaced or of another version is refused and left as it is: it may be a result that somebody keeps.
+A file that one step writes for another also holds its own check: an ``.npz`` file the CRC of each member, as every ZIP; JSON a
+SHA-256 under the key ``about``; and CSV its CRC as the last column, so that every program can read it. ``runs.csv`` has a
+``.sha256`` file beside it. Arrays and JSON do not tell by their content which dataset they belong to, so ``about`` also holds
+their place, the path below the folder of results. A file that is damaged, misplaced or of another version is refused and left
+as it is: it may be a result that somebody keeps.
 """
 
 import csv
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import uuid
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,14 +34,20 @@ import numpy as np
 from clusterlets.errors import ClusterletsError, UnusableFileError
 
 T = TypeVar("T")
-Parse = Callable[[bytes], tuple[str, T]]  # from the bytes of a file to its place and content
+Parse = Callable[[bytes], T]
 
 #: Name of the member of an ``.npz`` file, and of the key of a JSON file, that says what the file is.
 ABOUT = "about"
 
+#: Name of the last column of a CSV file that holds its own check: the CRC-32 of the file without this column, in every row.
+CRC = "crc32"
+
+#: The SHA-256 of each file that this process has written, by path. A job logs it, so that later damage is found.
+WRITTEN: dict[str, str] = {}
+
 # Matches the place of a file of the results, wherever the folder of results is. For any other file, it matches the name.
 _PLACE = re.compile(
-    r"(?<![^/])((variants/[^/]+/)?((prepared|geometry)/[^/]+|plain_costs/[^/]+/[^/]+|runs\.csv[^/]*"
+    r"(?<![^/])((variants/[^/]+/)?((prepared|geometry)/[^/]+|plain_costs/[^/]+/[^/]+"
     r"|(runs|pieces|labels|distances|partitions)/[^/]+/[^/]+/[^/]+/seeds[^/]+)|[^/]+)\Z"
 )
 
@@ -60,6 +68,7 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
                 stream.write(content)
         else:
             _replace(Path(os.path.realpath(path)), content)
+            WRITTEN[os.fspath(path)] = hashlib.sha256(content).hexdigest()
     except OSError as error:
         error.filename = os.fspath(path)  # the error may name no file, or only the temporary one
         raise
@@ -173,7 +182,7 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     OSError
         If the file cannot be read.
     """
-    return _load(Path(path), _parse_arrays)
+    return _load_at_its_place(Path(path), _parse_arrays)
 
 
 def save_json(path: str | os.PathLike, content: Mapping) -> None:
@@ -186,41 +195,33 @@ def save_json(path: str | os.PathLike, content: Mapping) -> None:
 
 def load_json(path: str | os.PathLike) -> dict:
     """Read what :func:`save_json` wrote, without the key ``about``. Raises the same errors as :func:`load_arrays`."""
-    return _load(Path(path), _parse_json)
+    return _load_at_its_place(Path(path), _parse_json)
 
 
-def save_text(path: str | os.PathLike, text: str) -> None:
-    """Write text below an added comment line: ``# <place> sha256 <hash>``."""
-    place = result_place(path)
-    write_text(path, f"# {place} sha256 {_digest(place, text)}\n{text}")
+def save_rows(path: str | os.PathLike, rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> None:
+    """Write rows as CSV with :data:`CRC` as a further column. There must be a row, because the rows hold the CRC."""
+    write_text(path, _csv_with_crc(list(rows), columns))
 
 
-def load_text(path: str | os.PathLike) -> str:
-    """Read what :func:`save_text` wrote, without the added line. Raises the same errors as :func:`load_arrays`."""
-    return _load(Path(path), _parse_text)
+def load_rows(path: str | os.PathLike) -> list[dict[str, str]]:
+    """Read what :func:`save_rows` wrote, as text and without the CRC. Raises the same errors as :func:`load_arrays`.
 
-
-def is_intact(path: str | os.PathLike) -> bool:
-    """Whether a file of :func:`save_arrays`, :func:`save_json` or :func:`save_text` is undamaged and at its own place.
-
-    The format follows from the suffix.
+    A CSV file does not hold its place: what it belongs to must follow from its columns.
     """
-    parse = {".npz": _parse_arrays, ".json": _parse_json}.get(Path(path).suffix, _parse_text)
-    content = _read(Path(path), parse)
-    return content is not None and content[0] == result_place(path)
+    return _load(Path(path), _parse_rows)
 
 
 def write_checksum(path: str | os.PathLike) -> None:
     """Write the SHA-256 of a file to a second file beside it, which ``sha256sum --check`` can read."""
     path = Path(path)
-    save_text(_checksum_path(path), _checksum_line(path))
+    write_text(_checksum_path(path), _checksum_line(path))
 
 
 def check_checksum(path: str | os.PathLike) -> None:
     """Check a file against the SHA-256 beside it, if both exist. Raises the same errors as :func:`load_arrays`."""
     path = Path(path)
     checksum_path = _checksum_path(path)
-    if checksum_path.is_file() and path.is_file() and load_text(checksum_path) != _checksum_line(path):
+    if checksum_path.is_file() and path.is_file() and checksum_path.read_bytes() != _checksum_line(path).encode():
         raise _refused(path)
 
 
@@ -249,12 +250,19 @@ def result_place(path: str | os.PathLike) -> str:
 
 def _load(path: Path, parse: Parse[T]) -> T:
     try:
-        content = _read(path, parse)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.") from None
-    if content is None:
-        raise _refused(path)
-    place, value = content
+    try:
+        return parse(content)
+    except MemoryError:
+        raise
+    except Exception:  # nothing is read from the disk here, so the bytes must be damaged
+        raise _refused(path) from None
+
+
+def _load_at_its_place(path: Path, parse: Parse[tuple[str, T]]) -> T:
+    place, value = _load(path, parse)
     if place != result_place(path):
         raise UnusableFileError(
             path,
@@ -262,17 +270,6 @@ def _load(path: Path, parse: Parse[T]) -> T:
             "Then run the same command again: what is missing is built again.",
         )
     return value
-
-
-def _read(path: Path, parse: Parse[T]) -> tuple[str, T] | None:
-    """The place and the content of a file, or None if it is damaged."""
-    content = path.read_bytes()
-    try:
-        return parse(content)
-    except MemoryError:
-        raise
-    except Exception:  # nothing is read from the disk here, so the bytes must be damaged
-        return None
 
 
 def _refused(path: Path) -> UnusableFileError:
@@ -303,16 +300,20 @@ def _parse_arrays(content: bytes) -> tuple[str, dict[str, np.ndarray]]:
 def _parse_json(content: bytes) -> tuple[str, dict]:
     value = json.loads(content)
     about = value.pop(ABOUT)
-    return _checked(about["place"], _indented_json(value), about["sha256"]), value
-
-
-def _parse_text(content: bytes) -> tuple[str, str]:
-    first_line, _, text = content.decode().partition("\n")
-    place, _, digest = first_line.removeprefix("# ").rpartition(" sha256 ")
-    return _checked(place, text, digest), text
-
-
-def _checked(place: str, text: str, digest: str) -> str:
-    if digest != _digest(place, text):
+    if about["sha256"] != _digest(about["place"], _indented_json(value)):
         raise ValueError
-    return place
+    return about["place"], value
+
+
+def _csv_with_crc(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> str:
+    crc = zlib.crc32(csv_text(rows, columns).encode())  # a decimal number: pandas would read some hexadecimal ones as floats
+    return csv_text(({**row, CRC: crc} for row in rows), [*columns, CRC])
+
+
+def _parse_rows(content: bytes) -> list[dict[str, str]]:
+    reader = csv.DictReader(io.StringIO(content.decode(), newline=""))
+    *columns, _ = reader.fieldnames or ()
+    rows = [{name: row[name] for name in columns} for row in reader]
+    if not rows or _csv_with_crc(rows, columns).encode() != content:
+        raise ValueError
+    return rows

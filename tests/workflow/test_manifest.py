@@ -1,6 +1,7 @@
 """After a run, `verify` checks every file that the manifest lists, and the accounts count the cost of every job."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -52,6 +53,24 @@ def test_damaged_changed_and_missing_results_are_named_and_the_advice_repairs_th
     assert run_copy.run().status == 0
     assert cell.read_bytes() == content
     assert run_copy.command("verify", "--results", "results/tiny").status == 0
+
+
+def test_no_manifest_certifies_damage_and_the_advice_repairs_it(run_copy):
+    top = run_copy.folder / "results/tiny"
+    damaged = {"runs/iris/D/k2/seeds0-1.csv", "runs.csv", "tables/table1_matchers.csv"}
+    for name in damaged:
+        times, content = (top / name).stat(), (top / name).read_bytes()
+        (top / name).write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
+        os.utime(top / name, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that nothing reruns
+    manifest = (top / "manifest.json").read_bytes()
+    (top / "manifest.json").unlink()
+    refused = run_copy.run()
+    assert refused.status != 0 and not (top / "manifest.json").exists()
+    removed = re.search(r"^  rm (.*)$", refused.output, re.MULTILINE)[1].split()
+    assert set(removed) == {f"results/tiny/{name}" for name in damaged}
+    for name in removed:
+        (run_copy.folder / name).unlink()
+    assert run_copy.run().status == 0 and (top / "manifest.json").read_bytes() == manifest
 
 
 def test_every_log_of_the_run_is_counted(finished):

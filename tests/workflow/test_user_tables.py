@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from real_tables import mirror
 
-from clusterlets.benchmark.grid.runs_columns import read_cell
+from clusterlets.storage import load_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -135,7 +135,7 @@ def test_results_with_two_choices_of_groups_for_one_dataset_are_kept_apart(workf
     outcome = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(mirror())})
     assert outcome.status == 0, outcome.output
     for name, cell, n_clusterlets in zip(names, cells, ("4", "8"), strict=True):  # k = 2 in each of two or four groups
-        rows = read_cell(workflow.folder / cell)
+        rows = load_rows(workflow.folder / cell)
         assert [(row["dataset"], row["n_clusterlets"]) for row in rows] == [(name, n_clusterlets)] * 2
     geometry = json.loads((workflow.folder / f"results/tiny/geometry/{names[1]}.json").read_text())
     groups = {"man + 25 to 59": 83, "man + 60 or more": 111, "woman + 25 to 59": 46, "woman + 60 or more": 59}

@@ -206,7 +206,7 @@ def _try_first_cell(config: Mapping, table: str, folder: Path, cores: int) -> No
     """Run a single cell, so that a mistake in the method's file shows at once."""
     cell = next(cell for cell in cells(config) if cell.dataset == table)
     _run_workflow(f"{RESULTS}/{cell.path}", folder, cores)
-    rows = read_cell(f"{RESULTS}/{cell.path}")
+    rows = read_cell(f"{RESULTS}/{cell.path}", cell)
     if all(row["status"] == "failed" for row in rows):
         raise ClusterletsError(f"{cell.method} failed on {table}, so it was not compared: {rows[0]['note']}")
 

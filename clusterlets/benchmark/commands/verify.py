@@ -1,17 +1,14 @@
 """``clusterlets verify``: check, byte for byte, that a results folder holds what its manifest says."""
 
-import shlex
 from pathlib import Path
 
-from clusterlets.benchmark.provenance.manifest import NAME, Check, check
+from clusterlets.benchmark.provenance.manifest import NAME, check, removal
 from clusterlets.commands import cli
 from clusterlets.text import counted, first_of
 
-_MAX_FILES_IN_COMMAND = 10
 _MAX_EXTRA_FILES = 20  # an earlier, larger grid may have left thousands
 _HEADINGS = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
 _CHANGED_INPUTS = "changed since the results were made from them: your own tables and methods"
-_CELLS, _RUNS_TABLE = "runs/", "runs.csv"
 _HOW_TO_REMAKE = """\
 To make the missing files, and those made from a changed file, repeat the command that made these results: make demo, make
 reproduce or make extended with its EXCLUDE, or snakemake with its --configfile."""
@@ -42,24 +39,10 @@ def main(arguments: list[str]) -> int:
         names = first_of([str(results / name) for name in outcome.extra], _MAX_EXTRA_FILES)
         print(*(f"  {name}" for name in names), sep="\n")
     if not outcome.passed:
-        print("", *_remedy(results, outcome), _HOW_TO_REMAKE, sep="\n")
+        print("", *removal(results, outcome.changed, outcome.missing), _HOW_TO_REMAKE, sep="\n")
     return 0 if outcome.passed else 1
 
 
 def _describe_path(results: Path, name: str) -> str:
     is_folder = name.endswith("/")
     return f"{results / name}/ (all its cells are from another run)" if is_folder else str(results / name)
-
-
-def _remedy(results: Path, outcome: Check) -> list[str]:
-    """Say which files to remove: all that changed, and ``runs.csv`` if a cell is missing or changed.
-
-    While ``runs.csv`` exists, Snakemake does not look for missing cells.
-    """
-    affected = [*outcome.changed, *outcome.missing]
-    runs_table = [_RUNS_TABLE] if any(name.startswith(_CELLS) for name in affected) and _RUNS_TABLE not in affected else []
-    paths = [str(results / name) for name in [*outcome.changed, *runs_table]]
-    if len(paths) > _MAX_FILES_IN_COMMAND:
-        return [" and ".join(["Remove the changed files", *(str(results / name) for name in runs_table)]) + "."]
-    option = "-r " if any(name.endswith("/") for name in outcome.changed) else ""
-    return ["Remove first:", f"  rm {option}{shlex.join(paths)}"] if paths else []

@@ -4,10 +4,10 @@ The record is a file beside the cell's own. Snakemake reruns a job when one of i
 the value of :func:`rerun_parameter` as a parameter.
 """
 
-import json
 from pathlib import Path
 
-from clusterlets.storage import is_intact, load_text, save_text
+from clusterlets.errors import UnusableFileError
+from clusterlets.storage import load_json, save_json
 
 
 def rerun_parameter(cell: str, budget: str) -> str:
@@ -19,9 +19,10 @@ def rerun_parameter(cell: str, budget: str) -> str:
     file = _record_path(cell)
     if not file.is_file():
         return ""
-    if not is_intact(file):
+    try:
+        last_run = load_json(file)
+    except UnusableFileError:
         return budget  # rerun a cell whose record is damaged
-    last_run = json.loads(load_text(file))
     must_rerun = last_run["exceeded"] and last_run["budget"] != budget
     return budget if must_rerun else last_run["parameter"]
 
@@ -32,7 +33,7 @@ def record(cell: str, has_exceeded: bool, budget: str, parameter: str) -> None:
     ``parameter`` is the value of :func:`rerun_parameter` that this run was started with.
     """
     if has_exceeded or parameter:
-        save_text(_record_path(cell), json.dumps({"exceeded": has_exceeded, "budget": budget, "parameter": parameter}))
+        save_json(_record_path(cell), {"exceeded": has_exceeded, "budget": budget, "parameter": parameter})
     else:
         _record_path(cell).unlink(missing_ok=True)
 

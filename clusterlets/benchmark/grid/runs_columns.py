@@ -1,14 +1,16 @@
 """The columns of ``results/runs.csv``, and functions that read and write its rows, for all runs or for one cell."""
 
-import csv
-import io
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from clusterlets.benchmark.grid.cells import Cell, seeds_of
+from clusterlets.errors import UnusableFileError
 from clusterlets.metrics.all_scores import FURTHER_SCORES, PAPER_SCORES
 from clusterlets.metrics.score import Score
 from clusterlets.parameter_text import Value, format_parameters
-from clusterlets.storage import csv_text, load_text, save_text, write_checksum, write_text
+from clusterlets.storage import csv_text, load_rows, save_rows, write_checksum, write_text
 
 
 @dataclass(frozen=True)
@@ -84,13 +86,37 @@ def parameter_columns(parameters: Mapping[str, Value]) -> dict[str, object]:
 
 
 def write_cell(path: str, rows: Iterable[Mapping]) -> None:
-    """Write the rows of a cell to its file. The first line holds the cell's name and a hash of the rows."""
-    save_text(path, csv_text(rows, COLUMNS))
+    """Write the rows of a cell to its file, whose last column holds a CRC of the others."""
+    save_rows(path, rows, COLUMNS)
 
 
-def read_cell(path: str) -> list[dict[str, str]]:
-    """Read the rows of a cell as text, so that numbers keep their digits. A damaged file is removed, and the error names it."""
-    return list(csv.DictReader(io.StringIO(load_text(path), newline="")))
+def read_cell(path: str | os.PathLike, cell: Cell) -> list[dict[str, str]]:
+    """Read the rows of a cell as text, so that numbers keep their digits.
+
+    Raises
+    ------
+    UnusableFileError
+        If the file is damaged, or if its rows are not the runs of this cell.
+    """
+    rows = load_rows(path)
+    are_of_cell = all(
+        (row["dataset"], row["k"]) == (cell.dataset, str(cell.k))
+        and (cell.method in (row["matcher"], row["method"]) or row["method"].startswith(f"{cell.method} ("))
+        for row in rows
+    )
+    configurations = list(dict.fromkeys(row["parameters"] for row in rows))
+    if (
+        not are_of_cell
+        or configurations != [format_parameters(parameters) for parameters in cell.configurations]
+        or {row["seed"] for row in rows} != {str(seed) for seed in seeds_of(cell.seeds)}
+    ):
+        raise UnusableFileError(
+            Path(path),
+            f"{path} does not hold the runs of {cell.path} with the parameters of the configuration, so it was not used. It "
+            "was left as it is.",
+            "Remove it, and run the same command again, which builds it again.",
+        )
+    return rows
 
 
 def write_runs(path: str, rows: Iterable[Mapping]) -> None:

@@ -1,4 +1,4 @@
-"""What the jobs cost. Each job ends its log with a line of JSON, its account, and this module adds the accounts up.
+"""What the jobs cost and wrote. A job ends its log with the hashes of the files that it wrote, and a line of JSON: its account.
 
 Only the standard library is imported, because many jobs take little longer than the start of Python.
 """
@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from clusterlets.supervision.measures import cpu_seconds, peak_memory
@@ -20,6 +20,7 @@ FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "second
 
 _ACCOUNT_PREFIX = "account: "
 _FIT_PREFIX = "fit: "
+_WRITTEN_PREFIX = "wrote: "
 # Steps that run only for methods that need their output, and the entry by which a method's ``needs`` ask for it.
 _NEED_OF_STEP = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
 
@@ -32,6 +33,12 @@ def format_account(step: str, wall: float) -> str:
     seconds = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
     return _ACCOUNT_PREFIX + json.dumps({"step": step, **seconds, "memory_mb": memory, "ended": round(time.time(), 1)})
+
+
+def log_files(written: Mapping[str, str]) -> None:
+    """Write the SHA-256 of each file that a job wrote, by its path, to the job's log, as ``sha256sum`` prints them."""
+    for path, digest in written.items():
+        print(f"{_WRITTEN_PREFIX}{digest}  {path}", file=sys.stderr)
 
 
 def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:
@@ -106,6 +113,19 @@ def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] 
         if index == 0:
             fits += parse_fits(text)
     return Accounts(jobs, fits, left_out)
+
+
+def files_written(folder: Path) -> dict[PurePath, str]:
+    """The SHA-256 of each file that a job with a log at the top of this folder wrote. The last job to write a file counts."""
+    logs = [log.read_text(encoding="utf-8", errors="replace") for log in folder.glob("*.log")]
+    ended_logs = [(account["ended"], log) for log in logs if (account := parse(log))]
+    files = {}
+    for _, log in sorted(ended_logs):
+        for line in log.splitlines():
+            if line.startswith(_WRITTEN_PREFIX):
+                digest, _, path = line.removeprefix(_WRITTEN_PREFIX).partition("  ")
+                files[PurePath(path)] = digest
+    return files
 
 
 def parse(log: str) -> dict | None:

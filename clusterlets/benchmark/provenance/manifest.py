@@ -3,14 +3,16 @@
 import hashlib
 import json
 import re
+import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
-from clusterlets.benchmark.grid.cells import cells
-from clusterlets.errors import ClusterletsError
-from clusterlets.storage import hash_of_file, is_intact
+from clusterlets.benchmark.grid.cells import Cell, cells
+from clusterlets.benchmark.grid.runs_columns import read_cell
+from clusterlets.errors import ClusterletsError, UnusableFileError
+from clusterlets.storage import hash_of_file
 
 NAME = "manifest.json"
 PAGE = "report.html"
@@ -27,6 +29,8 @@ _APPROXIMATE_FILES = {
 }
 
 LOCATIONS = ("results", "mirror")  # settings that only say where files are
+_CELLS, _RUNS_TABLE = "runs/", "runs.csv"
+_MAX_FILES_IN_COMMAND = 10
 _NOT_RESULTS = {NAME, "README.md"}  # files at the top of a results folder
 _PROVENANCE = re.compile(rb"(<!-- provenance -->).*?(<!-- end of provenance -->)", re.DOTALL)
 
@@ -62,7 +66,7 @@ def make(
         The SHA-256 of each file of the user's own methods, by path.
     """
     digests = {file: _hash(results / file) for file in files}
-    digests |= {folder: _hash_of_cells(results, names) for folder, names in cells_by_folder(settings).items()}
+    digests |= {folder: _hash_of_cells(results, group) for folder, group in cells_by_folder(settings).items()}
     groups: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
     for name in sorted(digests):
         groups[group_of(name)][name] = digests[name]
@@ -77,11 +81,11 @@ def make(
     return sealed(manifest)
 
 
-def cells_by_folder(settings: Mapping) -> dict[str, list[str]]:
-    """Paths of the configured cells, by folder (``runs/<dataset>/<method>/``). One hash covers all cells of a folder."""
+def cells_by_folder(settings: Mapping) -> dict[str, list[Cell]]:
+    """The configured cells, by folder (``runs/<dataset>/<method>/``). One hash covers all cells of a folder."""
     folders = defaultdict(list)
     for cell in cells(settings):
-        folders[f"runs/{cell.dataset}/{cell.method}/"].append(cell.path)
+        folders[f"runs/{cell.dataset}/{cell.method}/"].append(cell)
     return dict(folders)
 
 
@@ -114,9 +118,9 @@ def _hash(path: Path) -> str:
     return hash_of_file(path)
 
 
-def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
+def _hash_of_cells(results: Path, group: Iterable[Cell]) -> str:
     """Hash of what ``sha256sum`` prints for these cells, sorted by name."""
-    lines = (f"{hash_of_file(results / name)}  {name}\n" for name in sorted(names))
+    lines = (f"{hash_of_file(results / name)}  {name}\n" for name in sorted(cell.path for cell in group))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -149,7 +153,7 @@ def hashes(manifest: Mapping) -> dict[str, str]:
 def files(manifest: Mapping) -> list[str]:
     """The path of every result in a manifest, cells included."""
     single_files = [name for name in hashes(manifest) if not name.endswith("/")]
-    return [*single_files, *(cell for names in cells_by_folder(manifest["settings"]).values() for cell in names)]
+    return [*single_files, *(cell.path for cell in cells(manifest["settings"]))]
 
 
 @dataclass(frozen=True)
@@ -191,8 +195,8 @@ def check(results: Path) -> Check:
     missing = [file for file in expected_files if not (results / file).is_file()]
     present = [file for file in digests if not file.endswith("/") and file not in missing]
     changed = [file for file in present if _hash(results / file) != digests[file]]
-    for folder, names in cells_by_folder(manifest["settings"]).items():
-        changed += _changed_cells(results, folder, names, digests.get(folder))
+    for folder, group in cells_by_folder(manifest["settings"]).items():
+        changed += _changed_cells(results, folder, group, digests.get(folder))
     extra = sorted(set(_results_in(results, expected_files)) - set(expected_files))
     input_digests = {}
     for name, identity in manifest["datasets"].items():
@@ -203,13 +207,56 @@ def check(results: Path) -> Check:
     return Check(len(expected_files), missing, changed, extra, changed_inputs)
 
 
-def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:
+def _changed_cells(results: Path, folder: str, group: list[Cell], digest: str | None) -> list[str]:
     """The damaged cells of a folder. If all are intact but do not match ``digest``, the folder itself."""
-    present = [name for name in names if (results / name).is_file()]
-    is_complete = len(present) == len(names)
-    if is_complete and _hash_of_cells(results, names) == digest:
+    present = [cell for cell in group if (results / cell.path).is_file()]
+    is_complete = len(present) == len(group)
+    if is_complete and _hash_of_cells(results, group) == digest:
         return []
-    return [name for name in present if not is_intact(results / name)] or ([folder] if is_complete else [])
+    return _damaged_cells(results, present) or ([folder] if is_complete else [])
+
+
+def _damaged_cells(results: Path, group: Iterable[Cell]) -> list[str]:
+    damaged = []
+    for cell in group:
+        try:
+            read_cell(results / cell.path, cell)
+        except UnusableFileError:
+            damaged.append(cell.path)
+    return damaged
+
+
+def check_before(results: Path, files: Collection[str], settings: Mapping, written: Mapping[PurePath, str]) -> None:
+    """Raise ClusterletsError if a result is not what its job wrote, because a manifest would certify the damage.
+
+    Cells hold their own check. The hash of each other result must be in ``written``, which maps what the jobs wrote to its
+    hash. Its paths may begin with another folder of results, because that folder may have been moved since.
+    """
+    missing = [cell.path for cell in cells(settings) if not (results / cell.path).is_file()]
+    changed = _damaged_cells(results, (cell for cell in cells(settings) if cell.path not in missing))
+    logged = {(path.parts[-len(PurePosixPath(file).parts) :], digest) for file in files for path, digest in written.items()}
+    changed += [file for file in files if (PurePosixPath(file).parts, hash_of_file(results / file)) not in logged]
+    if missing or changed:
+        lines = [
+            f"{results} gets no {NAME}, because these results are missing, or not what the logs of their jobs say:",
+            *(f"  {results / file}" for file in [*missing, *changed]),
+            *removal(results, changed, missing),
+            "Then run the same command again, which makes them again.",
+        ]
+        raise ClusterletsError("\n".join(lines))
+
+
+def removal(results: Path, changed: Collection[str], missing: Iterable[str]) -> list[str]:
+    """Say which files to remove, so that the workflow makes them again: all that changed and, if a cell changed or is missing,
+    ``runs.csv``. While that file exists, Snakemake does not look for missing cells.
+    """
+    affected = [*changed, *missing]
+    runs_table = [_RUNS_TABLE] if any(name.startswith(_CELLS) for name in affected) and _RUNS_TABLE not in affected else []
+    paths = [str(results / name) for name in [*changed, *runs_table]]
+    if len(paths) > _MAX_FILES_IN_COMMAND:
+        return [" and ".join(["Remove the changed files", *(str(results / name) for name in runs_table)]) + "."]
+    option = "-r " if any(name.endswith("/") for name in changed) else ""
+    return ["Remove first:", f"  rm {option}{shlex.join(paths)}"] if paths else []
 
 
 def user_files(manifest: Mapping) -> dict[str, str]:

@@ -6,7 +6,7 @@ import shlex
 import stat
 import subprocess
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
@@ -17,7 +17,6 @@ from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.storage import load_json
 from clusterlets.text import counted
 
-_PROVENANCE = "accounts/provenance.json"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold: equal runs give equal bytes
 _PAGE = """\
 # {title}, version {version}: a finished run
@@ -38,7 +37,7 @@ Verify every byte of the results:
 
 Repeat the run, and compare:
 
-{copies}    snakemake --cores 2 {options}
+    snakemake --cores 2 {options}
     clusterlets compare {place} results/repeated
 """
 
@@ -46,21 +45,22 @@ Repeat the run, and compare:
 def pack(results: Path, name: str) -> tuple[bytes, list[str]]:
     """The ZIP of a finished run, in which all is below the folder ``name``, and the paths of the user's own files in it.
 
-    Every file of the user lies at the path that the configuration names. If that leaves the working directory, it lies below
-    ``outside/``, and ``REPEAT.md`` copies it to its path.
-
     Raises
     ------
     ClusterletsError
-        If the run is not finished, does not match its manifest, or was not made by a commit; or if a file is missing.
+        If the run is not finished, does not match its manifest, or was not made by a commit; or if a file of the user is
+        missing or lies outside the working directory, where nobody else would have it.
     """
     run_manifest, provenance = _read(results)
     tables = run_manifest["settings"]["tables"].values()
     own_contents = {path: text.encode() for path, text in provenance["configfiles"].items()}
-    own_contents |= {path: _content(path) for path in manifest.user_files(run_manifest)}
-    own_contents |= {table["path"]: _content(table["path"]) for table in tables if "path" in table}
-    files = {_place(path): (content, os.access(path, os.X_OK)) for path, content in own_contents.items()}
-    place = _place(provenance["settings"]["results"])
+    own_paths = [*manifest.user_files(run_manifest), *(table["path"] for table in tables if "path" in table)]
+    _check_inside([*own_contents, *own_paths])
+    own_contents |= {path: _content(path) for path in own_paths}
+    files = {path: (content, os.access(path, os.X_OK)) for path, content in own_contents.items()}
+    place = provenance["settings"]["results"]
+    if _leaves_the_folder(place):
+        place = Path(place).name
     accounts = [f"accounts/{file.name}" for file in sorted((results / "accounts").iterdir())]
     for file in (manifest.NAME, *manifest.files(run_manifest), *accounts):
         files[f"{place}/{file}"] = (results / file).read_bytes(), False
@@ -68,13 +68,13 @@ def pack(results: Path, name: str) -> tuple[bytes, list[str]]:
     with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as members:
         committed = set(members.namelist())
         citation = yaml.safe_load(members.read(f"{name}/CITATION.cff"))
-        files["REPEAT.md"] = _how_to_repeat(citation, name, place, own_contents, provenance).encode(), False
+        files["REPEAT.md"] = _how_to_repeat(citation, name, place, provenance).encode(), False
         for path, (content, is_executable) in files.items():
             if f"{name}/{path}" not in committed:
                 member = zipfile.ZipInfo(f"{name}/{path}", _EARLIEST)
                 member.external_attr = (stat.S_IFREG | (0o755 if is_executable else 0o644)) << 16
                 members.writestr(member, content, zipfile.ZIP_DEFLATED)
-    return archive.getvalue(), [path for path in own_contents if f"{name}/{_place(path)}" not in committed]
+    return archive.getvalue(), [path for path in own_contents if f"{name}/{path}" not in committed]
 
 
 def _read(results: Path) -> tuple[Mapping, Mapping]:
@@ -86,17 +86,16 @@ def _read(results: Path) -> tuple[Mapping, Mapping]:
             f"{results} is not what its {manifest.NAME} says: {counted(len(faulty), 'file')} missing or changed, first "
             f"{faulty[0]}. `clusterlets verify --results {results}` names them all and says what to do."
         )
+    path = results / "accounts/provenance.json"
     try:
-        provenance = load_json(results / _PROVENANCE)
+        provenance = load_json(path)
     except UnusableFileError as error:
         raise ClusterletsError(f"{error.problem} Remove it, and run the workflow again, which rewrites it.") from None
-    if "config_options" not in provenance:
-        raise ClusterletsError(f"An earlier version wrote {results / _PROVENANCE}. Run the workflow again, which rewrites it.")
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(
-            f"{results / _PROVENANCE} and {results / manifest.NAME} have different settings: an unfinished run has replaced "
-            "one of them. Let a run of the workflow finish."
+            f"{path} and {results / manifest.NAME} have different settings: an unfinished run has replaced one of them. Let a "
+            "run of the workflow finish."
         )
     return run_manifest, provenance
 
@@ -119,6 +118,19 @@ def _committed(source: Mapping | None, name: str) -> bytes:
         ) from None
 
 
+def _leaves_the_folder(path: str) -> bool:
+    return os.path.isabs(path) or os.path.normpath(path).startswith("..")
+
+
+def _check_inside(paths: list[str]) -> None:
+    outside = [path for path in paths if _leaves_the_folder(path)]
+    if outside:
+        raise ClusterletsError(
+            f"{outside[0]}, one of the run's own files, lies outside this folder, and nobody who unpacks the archive would "
+            "have it there. Copy it into the folder, name it by its new path, run the workflow again, and then this command."
+        )
+
+
 def _content(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
@@ -129,17 +141,7 @@ def _content(path: str) -> bytes:
         ) from None
 
 
-def _place(path: str) -> str:
-    """Where a file lies in the archive: at its own path or, if that leaves the working directory, below ``outside/``."""
-    normal = os.path.normpath(path)
-    return f"outside{os.path.abspath(path)}" if os.path.isabs(normal) or normal.startswith("..") else normal
-
-
-def _how_to_repeat(citation: Mapping, name: str, place: str, own_files: Iterable[str], provenance: Mapping) -> str:
-    outside = [path for path in own_files if _place(path) != os.path.normpath(path)]
-    copies = [
-        shlex.join(["mkdir", "-p", os.path.dirname(path)]) + f" && cp {shlex.join([_place(path), path])}" for path in outside
-    ]
+def _how_to_repeat(citation: Mapping, name: str, place: str, provenance: Mapping) -> str:
     options = [option for option in provenance["config_options"] if option.split("=")[0] not in manifest.LOCATIONS]
     configfiles = [word for file in provenance["configfiles"] for word in ("--configfile", file)]
     return _PAGE.format(
@@ -151,6 +153,5 @@ def _how_to_repeat(citation: Mapping, name: str, place: str, own_files: Iterable
         processor=provenance["machine"]["processor"],
         name=shlex.quote(name),
         place=shlex.quote(place),
-        copies="".join(f"    {copy}\n" for copy in copies),
         options=shlex.join([*configfiles, "--config", *options, "results=results/repeated"]),
     )

@@ -41,6 +41,9 @@ def _run_step(name: str, options: list[str]) -> int:
         step = getattr(importlib.import_module(f"{steps.__name__}.{module}"), module)
     with require_planned():  # again, because a step may import more libraries when it runs
         step(**vars(_parser(name, step).parse_args(options)))
+    from clusterlets.storage import WRITTEN  # imported late, because it loads NumPy, whose version must be checked first
+
+    accounts.log_files(WRITTEN)
     return 0
 
 

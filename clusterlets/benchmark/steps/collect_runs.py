@@ -8,11 +8,9 @@ from collections import defaultdict
 from clusterlets.benchmark.grid.runs_columns import read_cell, write_runs
 from clusterlets.benchmark.grid.variants import cells_by_path, plain_cost_paths
 from clusterlets.benchmark.steps import Output
-from clusterlets.errors import ClusterletsError
 from clusterlets.metrics.all_scores import SCORES
 from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
-from clusterlets.parameter_text import format_parameters
 from clusterlets.storage import load_json
 
 
@@ -31,10 +29,8 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
         # A cell has all configurations of a batch of seeds; the table has all batches of a configuration.
         rows_of_configurations: dict[str, list[dict]] = defaultdict(list)
         for path, cell in batches:
-            for run in read_cell(path):
+            for run in read_cell(path, cell):
                 rows_of_configurations[run["parameters"]].append(run)
-            if list(rows_of_configurations) != [format_parameters(parameters) for parameters in cell.configurations]:
-                raise ClusterletsError(f"{path} has other parameters than the configuration. Remove it, and run again.")
         rows += itertools.chain.from_iterable(rows_of_configurations.values())
     plain_costs: dict[str, dict[int, float]] = defaultdict(dict)
     for (dataset, k), path in plain_cost_paths(settings, variant).items():

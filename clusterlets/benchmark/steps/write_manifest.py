@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from clusterlets.benchmark.grid.locks import planned_versions
-from clusterlets.benchmark.provenance import manifest
+from clusterlets.benchmark.provenance import accounts, manifest
 from clusterlets.benchmark.provenance.environment import processor
 from clusterlets.benchmark.provenance.libraries import MODULES
 from clusterlets.benchmark.steps import Output
@@ -25,7 +25,6 @@ def write_manifest(config: str, results: str, files: str, user_files: str, outpu
     changed = [path for path, digest in user_hashes.items() if not Path(path).is_file() or hash_of_file(path) != digest]
     if changed:
         raise ClusterletsError(f"{changed[0]} changed while the workflow ran. Run the same command again.")
-    write_json(
-        output,
-        manifest.make(folder, files.split(","), settings, descriptions, planned_versions(MODULES), processor(), user_hashes),
-    )
+    names, versions = files.split(","), planned_versions(MODULES)
+    manifest.check_before(folder, names, settings, accounts.files_written(folder / "logs"))
+    write_json(output, manifest.make(folder, names, settings, descriptions, versions, processor(), user_hashes))

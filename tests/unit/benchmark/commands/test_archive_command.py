@@ -10,7 +10,7 @@ import pytest
 
 from clusterlets import __main__ as command_line
 from clusterlets.benchmark.provenance import manifest, packing
-from clusterlets.storage import save_json, save_text
+from clusterlets.storage import save_json, write_text
 
 TABLE = "tables/table1_matchers.csv"
 RESULT_FILES = "runs.csv runs.csv.sha256 report.html leaderboard.csv".split()
@@ -36,7 +36,7 @@ PROVENANCE = {
     "machine": {"processor": "a processor"},
     "jobs": {"last_job_ended": "2026-11-21T13:09:07Z"},
     "settings": SETTINGS | {"results": "results"},
-    "configfiles": {"my.yaml": "k: [2, 5]  # few\n", "../all/of us.yaml": "seeds: {count: 2, batch: 2}\n"},
+    "configfiles": {"my.yaml": "k: [2, 5]  # few\n", "all/of us.yaml": "seeds: {count: 2, batch: 2}\n"},
     "config_options": ["exclude=nbfi", "mirror=/my/mirror", "results=results"],
 }
 USER_FILES = {"own/mine.py": "class Mine: pass\n", "own/program": "#!/bin/sh\n", "data/p.csv": "city,sex\n"}
@@ -75,7 +75,7 @@ def write_finished_run(commit, **provenance):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(file)
     for cell in CELLS:
-        save_text(folder / cell, cell)
+        write_text(folder / cell, cell)
     hashes = {path: hashlib.sha256(content.encode()).hexdigest() for path, content in USER_FILES.items()}
     for path, content in USER_FILES.items():
         Path(path).parent.mkdir(exist_ok=True)
@@ -102,7 +102,7 @@ def test_the_archive_holds_the_commit_the_users_files_at_their_paths_and_the_res
     write_finished_run(commit)
     assert command_line.main(["archive"]) == 0
     assert capsys.readouterr().out.endswith(
-        "It holds your own files: my.yaml, ../all/of us.yaml, own/mine.py, own/program, data/p.csv. May they be public?\n"
+        "It holds your own files: my.yaml, all/of us.yaml, own/mine.py, own/program, data/p.csv. May they be public?\n"
     )
     with zipfile.ZipFile("clusterlets-results.zip") as archive:
         modes = {
@@ -110,8 +110,7 @@ def test_the_archive_holds_the_commit_the_users_files_at_their_paths_and_the_res
         }
         archive.extractall()
     unpacked = Path("clusterlets-results")
-    outside = f"outside{Path('../all/of us.yaml').resolve()}"
-    own_files = {**USER_FILES, "my.yaml": "k: [2, 5]  # few\n", outside: "seeds: {count: 2, batch: 2}\n"}
+    own_files = USER_FILES | PROVENANCE["configfiles"]
     committed_files = {"Snakefile": "before", "requirements-uv.lock": "uv"}
     assert {path: (unpacked / path).read_text() for path in (*own_files, *committed_files)} == own_files | committed_files
     assert manifest.check(unpacked / "results").passed and (unpacked / "results/accounts/provenance.json").is_file()
@@ -124,9 +123,7 @@ def test_the_archive_holds_the_commit_the_users_files_at_their_paths_and_the_res
         "unzip clusterlets-results.zip && cd clusterlets-results",
         "make environment && . .venv/bin/activate",
         "clusterlets verify --results results",
-        f"mkdir -p ../all && cp '{outside}' '../all/of us.yaml'",
-        "snakemake --cores 2 --configfile my.yaml --configfile '../all/of us.yaml' "
-        "--config exclude=nbfi results=results/repeated",
+        "snakemake --cores 2 --configfile my.yaml --configfile 'all/of us.yaml' --config exclude=nbfi results=results/repeated",
         "clusterlets compare results results/repeated",
     ]
 
@@ -157,9 +154,7 @@ CHANGES_BY_MESSAGE = {
     "own/mine.py, one of the run's own files, cannot be read": lambda write: Path("own/mine.py").unlink(),
     "data/p.csv, one of the run's own files, cannot be read": lambda write: Path("data/p.csv").unlink(),
     "have different settings": lambda write: write(settings=SETTINGS | {"k": [3]}),
-    "An earlier version wrote results/accounts/provenance.json": lambda write: save_json(
-        "results/accounts/provenance.json", {key: PROVENANCE[key] for key in PROVENANCE if key != "config_options"}
-    ),
+    "../mine.yaml, one of the run's own files, lies outside this folder": lambda write: write(configfiles={"../mine.yaml": ""}),
     "had changes that were not committed. Commit": lambda write: write(source={"commit": 40 * "0", "dirty": True}),
     "ran outside a clone with git. Commit": lambda write: write(source=None),
     "checkout does not have it. Run this command in a clone": lambda write: write(source={"commit": 40 * "0", "dirty": False}),

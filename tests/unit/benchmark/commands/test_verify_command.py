@@ -6,12 +6,16 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path, PurePath
 
 import pytest
 
 from clusterlets import __main__ as command_line
+from clusterlets.benchmark.grid.cells import cells, seeds_of
+from clusterlets.benchmark.grid.runs_columns import write_cell
 from clusterlets.benchmark.provenance import manifest
-from clusterlets.storage import save_text
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import hash_of_file
 
 DATASETS = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
@@ -28,6 +32,12 @@ APPROXIMATE = "statistics/wilcoxon.csv"  # promised within a tolerance
 FILES = "runs.csv figures/f.png figures/f.pdf datasets.csv report.html summary.txt".split()
 FILES += [APPROXIMATE, "statistics/statistics.md", "statistics/mean_ranks.csv"]
 PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
+
+
+def save_cell(results, cell, note=""):
+    """Write a cell of D without scores."""
+    columns = {"dataset": cell.dataset, "method": "Clusterlets", "matcher": cell.method, "k": cell.k, "note": note}
+    write_cell(results / cell.path, [{**columns, "parameters": "hops=1", "seed": seed} for seed in seeds_of(cell.seeds)])
 
 
 def write_manifest(results, **changes):
@@ -53,8 +63,8 @@ def results(tmp_path, monkeypatch):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file)
     (folder / "report.html").write_text(PAGE.format("on Monday"))
-    for cell in (CELL, SECOND_CELL):
-        save_text(folder / cell, cell)
+    for cell in cells(GRID):
+        save_cell(folder, cell)
     write_manifest(folder, settings=GRID | {"results": "/home/me/results", "mirror": "/mnt/mirror"})
     return folder
 
@@ -125,7 +135,7 @@ def replace_letter(folder):
             f"results/{CELL} results/runs.csv",
         ),
         (
-            lambda folder: save_text(folder / CELL, "other"),
+            lambda folder: save_cell(folder, next(cells(GRID)), "other"),
             "results/runs/iris/D/ (all its",
             "-r results/runs/iris/D results/runs.csv",
         ),
@@ -226,9 +236,9 @@ def test_a_hidden_file_is_ignored(results, capsys):
 
 def test_many_changed_files_are_all_listed_but_not_in_an_rm_command(results, capsys):
     settings = GRID | {"seeds": {"count": 20, "batch": 1}}
-    (names,) = manifest.cells_by_folder(settings).values()
-    for name in names:
-        save_text(results / name, "")
+    names = [cell.path for cell in cells(settings)]
+    for cell in cells(settings):
+        save_cell(results, cell)
     write_manifest(results, files=["runs.csv"], settings=settings)
     for name in names:
         (results / name).write_text("changed")
@@ -254,6 +264,46 @@ def test_a_manifest_that_lists_nothing_is_refused(results, capsys):
     write_manifest(results, files=[], settings=GRID | {"datasets": []}, datasets={})
     status, output = verify(capsys)
     assert status == 1 and "lists no file" in output and "run the workflow again" in output
+
+
+@pytest.fixture
+def written():
+    """What the jobs logged that they wrote, when the results were in another folder."""
+    return {PurePath("elsewhere/results", file): hash_of_file(Path("results", file)) for file in FILES}
+
+
+def test_a_manifest_may_be_made_if_all_results_are_what_their_jobs_wrote(results, written):
+    manifest.check_before(Path("results"), FILES, GRID, written)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "to_remove"),
+    [
+        ("runs.csv", "results/runs.csv"),
+        (CELL, f"results/{CELL} results/runs.csv"),
+        ("figures/f.png", "results/figures/f.png"),
+        ("report.html", "results/report.html"),
+    ],
+)
+def test_no_manifest_is_made_over_a_result_that_is_not_what_its_job_wrote(results, written, damaged, to_remove):
+    content = (results / damaged).read_bytes()
+    (results / damaged).write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+    with pytest.raises(ClusterletsError, match=f"(?s)gets no manifest.json.* say:\n  results/{damaged}\n.*  rm {to_remove}\n"):
+        manifest.check_before(Path("results"), FILES, GRID, written)
+
+
+def test_no_manifest_is_made_without_a_cell(results, written):
+    (results / CELL).unlink()
+    with pytest.raises(ClusterletsError, match=f"say:\\n  results/{CELL}\\nRemove first:\\n  rm results/runs.csv\\nThen"):
+        manifest.check_before(Path("results"), FILES, GRID, written)
+
+
+def test_no_manifest_is_made_over_results_that_were_exchanged_or_whose_logs_are_missing(results, written):
+    shutil.copy(results / "summary.txt", results / "datasets.csv")
+    with pytest.raises(ClusterletsError, match="say:\n  results/datasets.csv\nRemove first"):
+        manifest.check_before(Path("results"), FILES, GRID, written)
+    with pytest.raises(ClusterletsError, match="(?s)results/runs.csv\n  results/figures/f.png.*"):
+        manifest.check_before(Path("results"), FILES, GRID, {})
 
 
 def test_the_command_imports_no_large_library():

@@ -125,6 +125,15 @@ def test_ignored_rules_and_logs_without_an_account_are_left_out(tmp_path):
     assert account.span == {"first_job_began": None, "last_job_ended": None}
 
 
+def test_a_step_logs_the_hashes_of_what_it_wrote_and_of_two_finished_jobs_the_last_one_counts(tmp_path):
+    for name, digest, ended in (("b", "2", 2000), ("c", "1", 1000), ("a", "0", 500)):
+        write_log(tmp_path, name, ended=ended)
+        log = tmp_path / f"{name}.log"
+        log.write_text(f"wrote: {digest}  results/a  table.csv\n{log.read_text()}")
+    (tmp_path / "killed.log").write_text("wrote: 9  results/a  table.csv\n")
+    assert accounts.files_written(tmp_path) == {Path("results/a  table.csv"): "2"}
+
+
 def test_the_installed_and_the_locked_version_of_each_library_are_listed():
     numpy_versions = environment.software(ROOT / "requirements.lock")["libraries"]["numpy"]
     assert numpy_versions["installed"] == numpy_versions["locked"]

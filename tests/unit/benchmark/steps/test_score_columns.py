@@ -1,8 +1,12 @@
 """Scores in the results equal those of fairness_report for the same clusters; prices are relative to plain k-means."""
 
+import itertools
 import json
+import zlib
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -14,17 +18,17 @@ from clusterlets.benchmark.grid.pieces import save_pieces
 from clusterlets.benchmark.grid.runs_columns import COLUMNS, read_cell, write_cell
 from clusterlets.benchmark.grid.runs_frame import read_runs
 from clusterlets.benchmark.grid.samples import Sample
-from clusterlets.benchmark.grid.scoring import match
+from clusterlets.benchmark.grid.scoring import CLUSTERLETS, match
 from clusterlets.benchmark.steps import collect_runs
 from clusterlets.benchmark.steps.extract_clusterlets import extract_clusterlets
 from clusterlets.benchmark.steps.score_method import score_method
 from clusterlets.benchmark.steps.sum_distances import sum_distances
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import UnusableFileError
 from clusterlets.estimators import fairness_report
 from clusterlets.methods import get
 from clusterlets.metrics import instances
 from clusterlets.parameter_text import format_parameters
-from clusterlets.storage import save_arrays, save_json
+from clusterlets.storage import load_rows, save_arrays, save_json
 from clusterlets.supervision.fits import Budget
 
 INSTANCE_SCORES = [score.name for score in instances.SCORES]
@@ -55,7 +59,7 @@ def score_cell(cell):
         deviation="absolute",
         output="cell.csv",
     )
-    return read_cell("cell.csv")
+    return read_cell("cell.csv", cell)
 
 
 def matching_of(matcher, hops, pieces, seed):
@@ -115,9 +119,11 @@ def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, match
 
 
 def save_cell(cell, path, order=None):
-    """Write a cell with the parameters and seeds of its rows alone."""
+    """Write a cell of a matcher without scores."""
     configurations = [format_parameters(parameters) for parameters in order or cell.configurations]
-    write_cell(path, [{"parameters": text, "seed": seed} for text in configurations for seed in seeds_of(cell.seeds)])
+    columns = {"dataset": cell.dataset, "method": CLUSTERLETS, "matcher": cell.method, "k": cell.k}
+    runs = itertools.product(configurations, seeds_of(cell.seeds))
+    write_cell(path, [{**columns, "parameters": text, "seed": seed} for text, seed in runs])
 
 
 def test_runs_are_in_the_order_of_the_parameters_and_then_of_the_batches(tmp_path, monkeypatch):
@@ -136,14 +142,38 @@ def test_runs_are_in_the_order_of_the_parameters_and_then_of_the_batches(tmp_pat
     assert runs == expected + [(text, seed) for text in ("x=2", "x=1") for seed in range(2)]
 
 
-@pytest.mark.parametrize("order", [[{"hops": 2}], [{"hops": 4}, {"hops": 2}], [{"hops": each} for each in (2, 4, 8)]])
-def test_a_cell_with_other_parameters_than_the_configuration_is_refused(order, tmp_path, monkeypatch):
+CELL = Cell("a", "D", 5, {"hops": [2, 4]}, "0-1")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"parameters": {"hops": [2]}},
+        {"parameters": {"hops": [4, 2]}},
+        {"parameters": {"hops": [2, 4, 8]}},
+        {"dataset": "b"},
+        {"method": "B"},
+        {"k": 7},
+        {"seeds": "2-3"},
+        {"seeds": "0-0"},
+    ],
+    ids=str,
+)
+def test_a_cell_that_does_not_hold_the_runs_of_its_path_and_configuration_is_refused_and_kept(other, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    cell = Cell("a", "D", 5, {"hops": [2, 4]}, "0-1")
-    save_cell(cell, cell.path, order)
-    monkeypatch.setattr(collect_runs, "cells_by_path", lambda config, variant: {cell.path: cell})
-    with pytest.raises(ClusterletsError, match="runs/a/D/k5/seeds0-1.csv has other parameters than the configuration"):
+    save_cell(replace(CELL, **other), CELL.path)
+    monkeypatch.setattr(collect_runs, "cells_by_path", lambda config, variant: {CELL.path: CELL})
+    with pytest.raises(UnusableFileError, match="seeds0-1.csv does not hold the runs of .* left as it is. Remove"):
         collect_runs.collect_runs("{}", "runs.csv")
+    assert (tmp_path / CELL.path).is_file() and not (tmp_path / "runs.csv").exists()
+
+
+def test_pandas_reads_a_cell_and_its_columns_are_those_of_the_runs_and_a_crc(tmp_path):
+    save_cell(CELL, tmp_path / "cell.csv")
+    frame = pd.read_csv(tmp_path / "cell.csv")
+    assert [*frame] == [*COLUMNS, "crc32"] and frame["seed"].tolist() == [0, 1, 0, 1]
+    content = frame.drop(columns="crc32").to_csv(index=False, lineterminator="\n")
+    assert set(frame["crc32"]) == {zlib.crc32(content.encode())}
 
 
 def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_other_runs(tmp_path, monkeypatch):
@@ -165,6 +195,7 @@ def test_prices_are_relative_to_the_cost_of_plain_k_means_and_do_not_depend_on_o
     config = json.dumps({"results": "results", "datasets": ["a", "b"], "k": [2, 8]})
     for cases in (rows_and_prices, rows_and_prices[2:]):
         write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row, _ in cases])
+        monkeypatch.setattr(collect_runs, "read_cell", lambda path, cell: load_rows(path))  # these rows are of many cells
         monkeypatch.setattr(collect_runs, "cells_by_path", lambda config, variant: {"cell.csv": Cell("a", "D", 2, {}, "0-1")})
         collect_runs.collect_runs(config, "runs.csv")
         prices = read_runs("runs.csv")["price_of_fairness"]
