@@ -14,7 +14,7 @@ from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError, LookAlikeGroups
 from clusterlets.tables import user_table
 from clusterlets.tables.suspects import giveaways, reason_not_a_feature, unlike_scales
-from clusterlets.tables.table import Table, columns_of_names, scaled, sort_key
+from clusterlets.tables.table import Table, scaled, sort_key
 from clusterlets.text import counted, first_of
 
 _MAX_LISTED = 60  # columns that a message names one by one
@@ -185,12 +185,10 @@ def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarra
 
 def _sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
     """The sensitive columns (n, S), as categories that are sorted like the groups of the table."""
-    # A single column if the names of the groups cannot be split, because a value contains the sign that joins values.
-    columns = columns_of_names(table.group_names)
     return pd.DataFrame(
         {
             name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=sort_key))
-            for name, values in zip(names if len(columns) > 1 else names[:1], columns, strict=True)
+            for name, values in zip(names, zip(*table.group_values, strict=True), strict=True)
         }
     )
 

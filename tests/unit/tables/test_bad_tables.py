@@ -500,7 +500,7 @@ def test_the_step_writes_the_table_and_its_description(tmp_path):
     table.write_text(GOOD)
     prepare_user_table("people", str(table), SETTINGS, str(npz_path), str(json_path))
     arrays, description = load_arrays(npz_path), load_json(json_path)
-    assert arrays["group_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
+    assert arrays["group_values"].tolist() == [["Bonn"], ["Rom"]] and np.allclose(arrays["X"].mean(axis=0), 0)
     assert description["groups"] == {"Bonn": 1, "Rom": 2} and description["sensitive"] == "city"
     assert (description["rows"], description["features"], description["source"]) == (3, 2, str(table))
     assert description["source_sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
