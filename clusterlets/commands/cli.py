@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from clusterlets.errors import ClusterletsError
+from clusterlets.parameter_text import parse_json
 from clusterlets.storage import check_writable, write_text
 from clusterlets.tables.numerals import parse_number
 
@@ -79,7 +80,7 @@ def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[
 def json_mapping(text: str) -> dict[str, Any]:
     """Parse a JSON object, such as the limits of several sensitive columns. Raises ClusterletsError for other text."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError as error:
         raise ClusterletsError(f'{text} is not a JSON object such as {{"sex": 0.02}}: {error}.') from None
 
