@@ -40,13 +40,14 @@ def main(arguments: list[str]) -> int:
     clustering = SavedClustering.load(options.model)
     if clustering.feature_names is None:
         raise ClusterletsError(f"{options.model} does not name its features; assign the new rows in Python.")
-    X, sensitive_values, notes, rows = user_table.read_rows(
+    X, sensitive_values, notes, rows, kept = user_table.read_rows(
         options.table,
         [str(name) for name in clustering.sensitive_names],
         clustering.feature_names,
         own_table.reading(options),
+        keep=list(filter(None, [options.id])),
     )
-    ids, id_notes = own_table.ids(options, rows)
+    ids, id_notes = own_table.ids(options, kept)
     notes += id_notes
     sizes_before = clustering.counts.sum(axis=0)
     with warnings.catch_warnings(record=True) as caught_warnings:

@@ -1,7 +1,9 @@
 """What the commands share: parsers, types of options, and functions that write files and messages."""
 
 import argparse
+import csv
 import functools
+import io
 import json
 import os
 import sys
@@ -49,6 +51,22 @@ def nonempty(text: str) -> str:
 def utf8_name(text: str) -> str:
     """Type of an option: like :func:`nonempty`, but read as UTF-8 in every locale, because tables are in UTF-8."""
     return nonempty(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def columns(text: str) -> list[str]:
+    """Type of an option: names of columns, separated by commas. A name that has a comma stands in quotes, as in a CSV file."""
+    try:
+        (names,) = csv.reader([utf8_name(text)], skipinitialspace=True, strict=True)
+    except (ValueError, csv.Error):
+        raise argparse.ArgumentTypeError(f"{text[:60]!r} does not name columns; write a,b or '\"a, b\"'") from None
+    return names
+
+
+def as_columns(names: Iterable[str]) -> str:
+    """The text that :func:`columns` reads as these names."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()
 
 
 def whole_number(minimum: int, maximum: int = _MAX_WHOLE_NUMBER) -> Callable[[str], int]:
