@@ -145,9 +145,7 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
         ids=row_ids,
         labels=kept.get(named["--labels"]),
         features=f"features: {', '.join(first_of(table.feature_names, _MAX_LISTED))}",
-        notes=notes
-        + id_notes
-        + [f"{first} and {other} follow from each other, and count twice" for first, other in twins(table)],
+        notes=[*notes, *id_notes, *_notes_on_twins(table)],
         warnings=[*_warnings_on_groups(table, sensitive), *_warnings_on_scales(table, options.scaling)],
     )
 
@@ -209,6 +207,12 @@ def _warnings_on_groups(table: Table, sensitive: pd.DataFrame) -> Iterable[str]:
                 f"features that give {name} away, so that the clusters are pulled apart by group: "
                 f"{', '.join(first_of(revealing, _MAX_LISTED))}; --exclude leaves them out"
             )
+
+
+def _notes_on_twins(table: Table) -> Iterable[str]:
+    pairs = first_of(twins(table), _MAX_LISTED)
+    if pairs:
+        yield f"features that follow from each other, so that what they say counts twice: {', '.join(pairs)}; --exclude one"
 
 
 def _warnings_on_scales(table: Table, scaling: str) -> Iterable[str]:
