@@ -1,11 +1,12 @@
 """The command line: it imports only what the command needs. :func:`run` is also how a step of the workflow runs."""
 
+import contextlib
 import errno
 import importlib
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 # One thread, because results must not depend on the number of cores. Numeric libraries read this when they are loaded.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -69,13 +70,25 @@ def run(name: str, action: Callable[[], int], extra: str) -> int:
 def _run_command(name: str, options: list[str]) -> int:
     commands = importlib.import_module("clusterlets.commands")  # by name: a command is no part of a step's fingerprint
     if name in commands.PURPOSES:
-        return importlib.import_module(f"{commands.package_of(name)}.{name}").main(options)
+        with _printing_last() if name in _EXTRAS else contextlib.nullcontext():
+            return importlib.import_module(f"{commands.package_of(name)}.{name}").main(options)
     if name in ("-h", "--help", "--version"):
         print(f"clusterlets {__version__}" if name == "--version" else commands.usage())
         return 0
     hint = did_you_mean(name, commands.PURPOSES)
     print(f"clusterlets: there is no command {name!r}{hint}. `clusterlets --help` lists the commands.", file=sys.stderr)
     return 2
+
+
+@contextlib.contextmanager
+def _printing_last() -> Iterator[None]:
+    """Print nothing before the end, so that a reader who closes the pipe, as ``head`` does, prevents no file."""
+    output = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(output):
+            yield
+    finally:
+        sys.stdout.write(output.getvalue())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import json
 import math
 import re
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,23 +17,13 @@ from clusterlets.tables.numerals import parse_number
 # Characters that need no escape in file names. The underscore needs one, because it separates parameters.
 _UNESCAPED = frozenset(string.ascii_letters + string.digits + ".+-")
 
-# A configuration may contain only numbers that people and YAML read alike.
-_WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 _MAX_DIGITS = 300  # about as many as in the largest float; Python refuses to convert more than 4,300
-_DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
-# Text that YAML may read as another number, a truth value or a date.
-_DIFFERENT_IN_YAML = re.compile(
-    r"[+-]?(?:0b[01_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*(?::[0-5]?[0-9])*(?:\.[0-9_]*)?(?:[eE][+-][0-9]+)?|\.(?:inf|Inf|INF))"
-    r"|\.[0-9_]+(?:[eE][+-][0-9]+)?|\.(?:nan|NaN|NAN)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
-    r"|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF"
-)
 _KEYWORDS = {
     **dict.fromkeys(("null", "Null", "NULL", "~")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-
-_SPELLING_ADVICE = "write numbers like 100000 or 1.0e+5, booleans as true or false, and text in quotes"
 
 Value = int | float | str | bool | None
 
@@ -103,12 +93,9 @@ def parse_value(text: str) -> Value:
 
 
 def parse_unquoted(text: str) -> Value:
-    """Parse a value without quotes, by the same rules in configurations and on command lines.
+    """Parse a value without quotes: null, true, false, a number such as 010, 1e5 or .5, or else text.
 
-    Raises
-    ------
-    ClusterletsError
-        If people and YAML may read the value differently, such as 010, 1_0, 1e5 or no, or if the number is too large.
+    Raises ClusterletsError for a number that is too large.
     """
     if text in _KEYWORDS:
         return _KEYWORDS[text]
@@ -116,11 +103,24 @@ def parse_unquoted(text: str) -> Value:
         if len(text) > _MAX_DIGITS:
             raise ClusterletsError(f"{text[:60]}...: a whole number may have at most {_MAX_DIGITS} digits.")
         return int(text)
-    if not _DECIMAL.fullmatch(text):
-        if _DIFFERENT_IN_YAML.fullmatch(text) or not math.isnan(parse_number(text)):
-            raise ClusterletsError(f"{text[:60]} can be misread; {_SPELLING_ADVICE}.")
-        return text
-    value = float(text)
+    value = parse_number(text)
     if math.isinf(value):
         raise ClusterletsError(f"{text[:60]} is not a finite number.")
-    return canonical_value(value)
+    return text if math.isnan(value) else canonical_value(value)
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON that a person wrote. Raises ClusterletsError if a key stands twice in one object, else ValueError."""
+
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        check_keys([key for key, _ in pairs])
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=mapping)
+
+
+def check_keys(keys: Sequence[Any]) -> None:
+    """Raise ClusterletsError if a key stands twice in one mapping."""
+    repeated = [key for index, key in enumerate(keys) if key in keys[:index]]
+    if repeated:
+        raise ClusterletsError(f"the key {repeated[0]!r} stands twice in one mapping; give it one value.")

@@ -1,8 +1,8 @@
 """Numbers in sentences, and tables in Markdown."""
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import clusterlets.installation  # noqa: F401
 
@@ -19,6 +19,16 @@ def first_of(names: Sequence[str], limit: int) -> list[str]:
     """At most ``limit`` of the names and, if there are more, an entry such as ``and 7 more``."""
     more = len(names) - limit
     return [*names[:limit], *([f"and {more:,} more"] if more > 0 else [])]
+
+
+def names_of_groups(groups: Iterable[Sequence[Any]]) -> list[str]:
+    """A name for each group, from its values in the sensitive columns: ``man + 60 or more``. No two are the same.
+
+    Names are for people alone. Values may hold the sign between them, so a name never says which values a group has.
+    """
+    groups = list(groups)
+    names = [" + ".join(map(str, values)) for values in groups]
+    return names if len(set(names)) == len(names) else [" + ".join(map(repr, values)) for values in groups]
 
 
 def cut(text: str, max_length: int) -> str:

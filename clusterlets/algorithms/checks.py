@@ -60,6 +60,8 @@ def check_groups(values: Iterable[Any], n_rows: float) -> None:
     numbers_in_text = list(map(_parse_number, texts))
     if not any(map(math.isnan, numbers_in_text)):
         numbers += numbers_in_text
+    if any(isinstance(value, complex) for value in values):
+        raise ClusterletsError("it holds complex numbers, which cannot be groups.")
     fractions = [number for number in numbers if not number.is_integer()]
     if fractions:
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")

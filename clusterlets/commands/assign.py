@@ -11,7 +11,7 @@ from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.commands import cli, own_table
 from clusterlets.errors import ClusterletsError
 from clusterlets.tables import user_table
-from clusterlets.text import counted, first_of
+from clusterlets.text import counted, first_of, names_of_groups
 
 _EPILOG = """
 examples:
@@ -40,13 +40,14 @@ def main(arguments: list[str]) -> int:
     clustering = SavedClustering.load(options.model)
     if clustering.feature_names is None:
         raise ClusterletsError(f"{options.model} does not name its features; assign the new rows in Python.")
-    X, sensitive_values, notes, rows = user_table.read_rows(
+    X, sensitive_values, notes, rows, kept = user_table.read_rows(
         options.table,
         [str(name) for name in clustering.sensitive_names],
         clustering.feature_names,
         own_table.reading(options),
+        keep=list(filter(None, [options.id])),
     )
-    ids, id_notes = own_table.ids(options, rows)
+    ids, id_notes = own_table.ids(options, kept)
     notes += id_notes
     sizes_before = clustering.counts.sum(axis=0)
     with warnings.catch_warnings(record=True) as caught_warnings:
@@ -79,8 +80,8 @@ def main(arguments: list[str]) -> int:
 
 def _fitted_shares(clustering) -> str:
     shares = clustering.fitted_counts / clustering.fitted_counts.sum()
-    names = [" + ".join(map(str, group)) for group in clustering.groups]
-    return ", ".join(first_of([f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True)], MAX_GROUPS))
+    named_shares = zip(names_of_groups(clustering.groups), shares, strict=True)
+    return ", ".join(first_of([f"{name} {share:.1%}" for name, share in named_shares], MAX_GROUPS))
 
 
 def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> str:
@@ -91,9 +92,8 @@ def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> 
         "new": np.bincount(labels, minlength=len(sizes)),
         "size": sizes,
     }
-    shares = {
-        " + ".join(map(str, group)): counts / sizes for group, counts in zip(clustering.groups, clustering.counts, strict=True)
-    }
+    names = names_of_groups(clustering.groups)
+    shares = {name: counts / sizes for name, counts in zip(names, clustering.counts, strict=True)}
     frame = pd.DataFrame(columns | {name: [f"{share:.1%}" for share in values] for name, values in shares.items()})
     return frame.to_string(index=False)
 

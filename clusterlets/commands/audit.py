@@ -11,7 +11,6 @@ import pandas as pd
 from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.parameter_text import parse_value
-from clusterlets.tables import user_table
 from clusterlets.tables.table import scaled
 from clusterlets.text import counted
 
@@ -67,9 +66,7 @@ def main(arguments: list[str]) -> int:
 
 def labelled(data: OwnTable, options: argparse.Namespace) -> tuple[OwnTable, np.ndarray]:
     """The rows with a label, and their labels (n,), as text. A note counts the others, which are left out."""
-    labels = np.char.strip(
-        user_table.read_column(options.table, options.labels, own_table.reading(options))[data.rows].astype(str)
-    )
+    labels = np.char.strip(data.labels.astype(str))
     has_label = labels != ""
     if has_label.all():
         return data, labels

@@ -1,7 +1,9 @@
 """What the commands share: parsers, types of options, and functions that write files and messages."""
 
 import argparse
+import csv
 import functools
+import io
 import json
 import os
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from clusterlets.errors import ClusterletsError
+from clusterlets.parameter_text import parse_json
 from clusterlets.storage import check_writable, write_text
 from clusterlets.tables.numerals import parse_number
 
@@ -50,6 +53,22 @@ def utf8_name(text: str) -> str:
     return nonempty(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def columns(text: str) -> list[str]:
+    """Type of an option: names of columns, separated by commas. A name that has a comma stands in quotes, as in a CSV file."""
+    try:
+        (names,) = csv.reader([utf8_name(text)], skipinitialspace=True, strict=True)
+    except (ValueError, csv.Error):
+        raise argparse.ArgumentTypeError(f"{text[:60]!r} does not name columns; write a,b or '\"a, b\"'") from None
+    return names
+
+
+def as_columns(names: Iterable[str]) -> str:
+    """The text that :func:`columns` reads as these names."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()
+
+
 def whole_number(minimum: int, maximum: int = _MAX_WHOLE_NUMBER) -> Callable[[str], int]:
     """Return the type of an option that takes whole numbers from ``minimum`` to ``maximum``."""
     limits = f"of at least {minimum}" if maximum == _MAX_WHOLE_NUMBER else f"from {minimum} to {maximum}"
@@ -79,7 +98,7 @@ def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[
 def json_mapping(text: str) -> dict[str, Any]:
     """Parse a JSON object, such as the limits of several sensitive columns. Raises ClusterletsError for other text."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError as error:
         raise ClusterletsError(f'{text} is not a JSON object such as {{"sex": 0.02}}: {error}.') from None
 

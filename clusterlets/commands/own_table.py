@@ -2,7 +2,7 @@
 
 import argparse
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from clusterlets.algorithms.checks import MAX_GROUPS, look_alikes
 from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError, LookAlikeGroups
 from clusterlets.tables import user_table
-from clusterlets.tables.suspects import giveaways, reason_not_a_feature, unlike_scales
-from clusterlets.tables.table import Table, columns_of_names, scaled, sort_key
+from clusterlets.tables.suspects import giveaways, reason_not_a_feature, twins, unlike_scales
+from clusterlets.tables.table import Table, scaled, sort_key
 from clusterlets.text import counted, first_of
 
 _MAX_LISTED = 60  # columns that a message names one by one
@@ -30,6 +30,7 @@ class OwnTable:
     sensitive: pd.DataFrame  # (n, S), the sensitive columns
     rows: np.ndarray  # (n,), row numbers in the file, counted from 0
     ids: np.ndarray | None  # (n,), values of the column that --id names, as text
+    labels: np.ndarray | None  # (n,), those of the column that --labels names
     features: str  # one line with the names of the features
     notes: list[str]
     warnings: list[str]
@@ -39,25 +40,16 @@ def add_options(parser: argparse.ArgumentParser, *, shows_groups: bool = False) 
     """Add the table, the options that say how to read it and, if ``shows_groups``, which groups to show."""
     table = parser.add_argument_group("table")
     table.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet file with a header")
-    table.add_argument(
-        "--sensitive",
-        action="append",
-        type=cli.utf8_name,
-        required=True,
-        metavar="COLUMN",
-        help="column with the groups; may be repeated",
-    )
+    for option, purpose in (
+        ("sensitive", "column with the groups"),
+        ("features", "columns to cluster by (default: numeric ones)"),
+        ("exclude", "columns that are no features"),
+    ):
+        settings = {"required": True} if option == "sensitive" else {"default": []}
+        text = f"{purpose}; may be repeated"
+        table.add_argument(f"--{option}", action="extend", type=cli.columns, metavar="A,B,...", help=text, **settings)
     if shows_groups:
         table.add_argument("--combinations", action="store_true", help="show combinations of groups too")
-    table.add_argument(
-        "--features",
-        type=cli.utf8_name,
-        metavar="A,B,...",
-        help="columns to cluster by (default: numeric ones)",
-    )
-    for option, purpose in (("feature", "one column to cluster by"), ("exclude", "columns that are no features")):
-        metavar = "COLUMN" if option == "feature" else "A,B,..."
-        table.add_argument(f"--{option}", action="append", type=cli.utf8_name, default=[], metavar=metavar, help=purpose)
     _add_choice(table, "categorical", "text columns as features", ("ignore", "onehot"))
     add_reading_options(table, ("error", "drop", "median"))
     _add_choice(table, "scaling", "mean 0 and variance 1", ("none", "standard"))
@@ -73,6 +65,7 @@ def add_reading_options(parser: argparse._ActionsContainer, missing: Sequence[st
         ("decimal", "decimal sign (default: a point)"),
         ("thousands", "sign between thousands (default: none)"),
         ("encoding", "of the file (default: utf-8)"),
+        ("sheet", "of an Excel file (default: the first with cells)"),
     ):
         default = getattr(user_table.Reading(), option)
         parser.add_argument(f"--{option}", type=cli.utf8_name, default=default, metavar="S", help=purpose)
@@ -88,9 +81,9 @@ def _add_choice(parser: argparse._ActionsContainer, name: str, purpose: str, cho
 def arguments(options: argparse.Namespace) -> list[str]:
     """The arguments that give these options for the table again."""
     words = [str(options.table)]
-    for name in ("sensitive", "feature", "exclude"):
-        words += [word for column in getattr(options, name) for word in cli.option(name, column)]
-    defaults = {"features": None, "categorical": "ignore", "id": None, "scaling": "none", **vars(user_table.Reading())}
+    for name in ("sensitive", "features", "exclude"):
+        words += [word for column in getattr(options, name) for word in cli.option(name, cli.as_columns([column]))]
+    defaults = {"categorical": "ignore", "id": None, "scaling": "none", **vars(user_table.Reading())}
     for name, default in defaults.items():
         if getattr(options, name) != default:
             words += cli.option(name.replace("_", "-"), getattr(options, name))
@@ -113,8 +106,7 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
     """
     check_options(options)
     warnings.simplefilter("ignore", LookAlikeGroups)  # the table's own warnings name them
-    features = [*(options.features.split(",") if options.features else []), *options.feature]
-    exclude = [name for text in options.exclude for name in text.split(",")]
+    features, exclude = options.features, options.exclude
     for option, names in (("--sensitive", options.sensitive), ("--features", features)):
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
@@ -129,12 +121,13 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
     for option, column in named.items():
         if column in (*options.sensitive, *features):
             raise ClusterletsError(f"{option} {column} is also a sensitive column or a feature; leave one out.")
-    table, notes, rows = user_table.read(
+    table, notes, rows, kept = user_table.read(
         options.table,
         options.sensitive,
         features or user_table.NUMERIC,
         reading(options),
-        exclude=[*exclude, *filter(None, named.values())],
+        exclude=exclude,
+        keep=list(filter(None, named.values())),
         one_hot=options.categorical == "onehot",
         reason_to_skip=reason_not_a_feature,
         min_groups=min_groups,
@@ -142,7 +135,7 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
     )
     hint = "; --categorical onehot makes them features"
     notes = [note + hint * note.startswith(user_table.IGNORED_TEXT) for note in notes]
-    row_ids, id_notes = ids(options, rows)
+    row_ids, id_notes = ids(options, kept)
     sensitive = _sensitive_columns(options.sensitive, table)
     return OwnTable(
         table=table,
@@ -150,8 +143,9 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
         sensitive=sensitive,
         rows=rows,
         ids=row_ids,
+        labels=kept.get(named["--labels"]),
         features=f"features: {', '.join(first_of(table.feature_names, _MAX_LISTED))}",
-        notes=notes + id_notes,
+        notes=[*notes, *id_notes, *_notes_on_twins(table)],
         warnings=[*_warnings_on_groups(table, sensitive), *_warnings_on_scales(table, options.scaling)],
     )
 
@@ -164,11 +158,11 @@ def check_options(options: argparse.Namespace) -> None:
         )
 
 
-def ids(options: argparse.Namespace, rows: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
-    """The identifiers (n,) of these rows, as text, None if ``--id`` is not given; and a note if some are repeated."""
+def ids(options: argparse.Namespace, kept: Mapping[str, np.ndarray]) -> tuple[np.ndarray | None, list[str]]:
+    """The identifiers (n,) among the kept columns, None if ``--id`` is not given; and a note if some are repeated."""
     if options.id is None:
         return None, []
-    values = user_table.read_column(options.table, options.id, reading(options))[rows]
+    values = kept[options.id]
     n_repeated = len(values) - len(set(values.tolist()))
     return values, [
         f"--id {options.id}: {counted(n_repeated, 'row repeats', 'rows repeat')} an identifier"
@@ -185,12 +179,10 @@ def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarra
 
 def _sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
     """The sensitive columns (n, S), as categories that are sorted like the groups of the table."""
-    # A single column if the names of the groups cannot be split, because a value contains the sign that joins values.
-    columns = columns_of_names(table.group_names)
     return pd.DataFrame(
         {
             name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=sort_key))
-            for name, values in zip(names if len(columns) > 1 else names[:1], columns, strict=True)
+            for name, values in zip(names, zip(*table.group_values, strict=True), strict=True)
         }
     )
 
@@ -215,6 +207,12 @@ def _warnings_on_groups(table: Table, sensitive: pd.DataFrame) -> Iterable[str]:
                 f"features that give {name} away, so that the clusters are pulled apart by group: "
                 f"{', '.join(first_of(revealing, _MAX_LISTED))}; --exclude leaves them out"
             )
+
+
+def _notes_on_twins(table: Table) -> Iterable[str]:
+    pairs = first_of(twins(table), _MAX_LISTED)
+    if pairs:
+        yield f"features that follow from each other, so that what they say counts twice: {', '.join(pairs)}; --exclude one"
 
 
 def _warnings_on_scales(table: Table, scaling: str) -> Iterable[str]:

@@ -28,10 +28,9 @@ def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     cli.check_output_files({"-o": options.output}, [("the table itself", options.table)])
-    X, sensitive, labels, rows, notes = _read_without_features(options) if options.no_features else _read(options)
+    X, sensitive, labels, rows, ids, notes = _read_without_features(options) if options.no_features else _read(options)
     from clusterlets.estimators import repair  # imported late: scikit-learn is slow to load
 
-    ids, id_notes = own_table.ids(options, rows)
     repaired = repair(
         X,
         labels,
@@ -44,7 +43,7 @@ def main(arguments: list[str]) -> int:
     moves = [f"    {counted(n, 'row')} of {group} from {before} to {after}" for before, after, group, n in repaired.moves]
     lines = [
         f"{options.table.name}: {counted(len(labels), 'row')}, {counted(len(set(labels)), 'cluster')} of {options.labels}",
-        *(f"note: {note}" for note in dict.fromkeys([*notes, *id_notes])),
+        *(f"note: {note}" for note in dict.fromkeys(notes)),
         f"moved       {counted(n_moved, 'row')} ({n_moved / len(labels):.1%})   (at least {repaired.least_moves:,} must move)",
         *first_of(moves, _MAX_LISTED),
     ]
@@ -61,20 +60,25 @@ def main(arguments: list[str]) -> int:
 
 
 def _read(options: argparse.Namespace):
-    """Features (n, d), sensitive columns, labels (n,), numbers of the rows in the file, and notes."""
+    """Features (n, d), sensitive columns, labels (n,), numbers of the rows in the file, their ids, and notes."""
     data, labels = labelled(own_table.read(options, 1), options)
-    return data.X, data.sensitive, labels, data.rows, data.notes
+    return data.X, data.sensitive, labels, data.rows, data.ids, data.notes
 
 
 def _read_without_features(options: argparse.Namespace):
     own_table.check_options(options)
-    _, values, notes, rows = user_table.read_rows(options.table, options.sensitive, [], own_table.reading(options))
-    labels = np.char.strip(user_table.read_column(options.table, options.labels, own_table.reading(options))[rows].astype(str))
+    keep = [options.labels, *filter(None, [options.id])]
+    _, values, notes, rows, kept = user_table.read_rows(
+        options.table, options.sensitive, [], own_table.reading(options), keep=keep
+    )
+    labels = np.char.strip(kept[options.labels].astype(str))
+    ids, id_notes = own_table.ids(options, kept)
     has_label = labels != ""
     if not has_label.all():
         notes.append(f"{counted(int((~has_label).sum()), 'row')} of {len(labels):,} without a label left out")
     sensitive = pd.DataFrame(values)[has_label].reset_index(drop=True)
-    return None, sensitive, labels[has_label], rows[has_label], notes
+    ids = None if ids is None else ids[has_label]
+    return None, sensitive, labels[has_label], rows[has_label], ids, notes + id_notes
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -25,7 +25,7 @@ from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import Pieces
 from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
-from clusterlets.text import counted, first_of
+from clusterlets.text import counted, first_of, names_of_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ class Composition:
     @property
     def names(self) -> list[str]:
         """The names of the groups. Values of several columns are joined by " + "."""
-        return [" + ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in self.groups]
+        return names_of_groups(value if isinstance(value, tuple) else (value,) for value in self.groups)
 
     def lacking_groups(self) -> str:
         """How many clusters lack a group, and which ones; "" if none does."""

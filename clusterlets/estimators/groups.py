@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 from clusterlets.algorithms.checks import check_groups, look_alikes
 from clusterlets.errors import InvalidInput, LookAlikeGroups
 from clusterlets.estimators.inputs import as_array, as_invalid_input, frame_columns, is_missing
+from clusterlets.text import names_of_groups
 
 
 def encode(sensitive_features, n: int, min_groups: int = 1, names: Sequence | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +81,7 @@ def values_of(classes: np.ndarray) -> list[tuple]:
 
 def names_of(classes: np.ndarray) -> list[str]:
     """The name of each group, from its value (K,) or its values in several columns (K, S)."""
-    return [" + ".join(map(str, values)) for values in values_of(classes)]
+    return names_of_groups(values_of(classes))
 
 
 def _select_columns(columns: list[tuple[Any, Any]], names: Sequence) -> list[tuple[Any, Any]]:

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array, issparse
 
 from clusterlets.algorithms.instance_labels import labels_by_nearest_centre
 from clusterlets.estimators.inputs import InvalidInput, as_array, frame_columns, is_missing
+from clusterlets.text import counted
 
 
 def members_of(memberships: csr_array) -> list[np.ndarray]:
@@ -74,6 +75,12 @@ def encode_labels(labels) -> tuple[np.ndarray, np.ndarray]:
     missing = np.flatnonzero(is_missing(array.astype(object) if array.dtype.kind in "US" else array))
     if len(missing):
         raise InvalidInput(f"labels: row {missing[0]} (counting from 0) has none; such rows: {len(missing)}. Drop them.")
+    n_noise = sum(value in (-1, "-1") for value in array.tolist())
+    if n_noise:
+        raise InvalidInput(
+            f"labels: {counted(n_noise, 'row has', 'rows have')} the label -1, with which DBSCAN and HDBSCAN mark noise, not a "
+            "cluster. Leave these rows out, or give them another label."
+        )
     values = sorted(set(array.tolist()), key=lambda value: (isinstance(value, str), value))
     code_of_value = {value: code for code, value in enumerate(values)}
     is_mixed = len(set(map(type, values))) > 1

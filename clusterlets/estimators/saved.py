@@ -18,7 +18,7 @@ from clusterlets.algorithms.limit_assignment import NewLabels, assign_new
 from clusterlets.estimators.groups import encode, values_of
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers
 from clusterlets.storage import write_json
-from clusterlets.text import counted, first_of
+from clusterlets.text import counted, first_of, names_of_groups
 
 _FORMAT, _FORMER_FORMAT = "clusterlets clustering 2", "clusterlets clustering 1"
 
@@ -84,7 +84,7 @@ def limited_group(row: np.ndarray, groups: Sequence[tuple]) -> tuple[str, bool]:
 
 def _common_name(is_included: np.ndarray, groups: Sequence[tuple]) -> str | None:
     """The name of the single group that is included, or the value that just these groups have in a column; else None."""
-    columns = [[" + ".join(map(str, group)) for group in groups], *zip(*groups, strict=True)]
+    columns = [names_of_groups(groups), *zip(*groups, strict=True)]
     for column in columns:
         values = {value for value, included in zip(column, is_included, strict=True) if included}
         if len(values) == 1 and [value in values for value in column] == is_included.tolist():
@@ -197,7 +197,7 @@ class SavedClustering:
             self._check_order_of_columns(unknown_groups)
             with as_invalid_input("sensitive_features, groups that did not occur in the fit:"):
                 check_groups(unknown_groups, n)
-            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
+            names = ", ".join(first_of(names_of_groups(unknown_groups), 5))
             warnings.warn(
                 f"groups that did not occur in the fit: {names}; check the spelling, and the order of the columns", stacklevel=3
             )

@@ -47,46 +47,43 @@ def read_table(
         If the file is empty, a column is missing, or a line has more or fewer cells than the header.
     """
     with open(path, encoding="utf-8-sig", errors="replace", newline=None) as file:
-        rows = _rows(file, path.name, separator, quote, skip, comment)
+        lines = (
+            "" if number <= skip or (comment and line.startswith(comment)) else line.strip()
+            for number, line in enumerate(file, start=1)
+        )
+        dialect = {"delimiter": separator, "quotechar": quote, "escapechar": "\\"}
+        rows = rows_of_text(lines, path.name, None if header is None else len(header), **dialect)
         if header is None:
-            header = next(rows, ("", []))[1]
-        locations, cells_by_row = [], []
-        for location, cells in rows:
-            if len(cells) != len(header):
-                raise BadData(f"{location}: {len(cells)} cells where {len(header)} are expected.")
-            locations.append(location)
-            cells_by_row.append(cells)
+            header = next(rows, (0, []))[1]
+        lines_and_cells = list(rows)
     columns = list(dict.fromkeys(header)) if columns is None else columns
     missing = [column for column in columns if column not in header]
     if missing:
         raise BadData(f"{path.name} has no column {', '.join(missing)}.")
     positions = [list(header).index(column) for column in columns]
     cells_by_column = {
-        column: [cells[index] for cells in cells_by_row] for column, index in zip(columns, positions, strict=True)
+        column: [cells[index] for _, cells in lines_and_cells] for column, index in zip(columns, positions, strict=True)
     }
+    locations = [f"{path.name}, line {line}" for line, _ in lines_and_cells]
     return pd.DataFrame(cells_by_column, index=locations, dtype=object)
 
 
-def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int, comment: str | None) -> Iterator:
-    """Yield location and cells of each line that is not skipped, blank or a comment."""
-    numbered_lines = [
-        (number, line)
-        for number, line in enumerate(file, start=1)
-        if number > skip and line.strip() and not (comment and line.startswith(comment))
-    ]
-    reader = csv.reader(
-        (line.strip() for _, line in numbered_lines),
-        delimiter=separator,
-        quotechar=quote,
-        escapechar="\\",
-        skipinitialspace=True,
-        strict=True,
-    )
+def rows_of_text(lines: Iterable[str], name: str, width: int | None = None, **dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line where each row begins, counted from 1, and its cells. Blank lines are skipped.
+
+    Every row must have ``width`` cells; by default, as many as the first. ``dialect`` is passed to :func:`csv.reader`.
+    """
+    reader, line = csv.reader(lines, skipinitialspace=True, strict=True, **dialect), 1
     try:
         for cells in reader:
-            yield f"{name}, line {numbered_lines[reader.line_num - 1][0]}", cells
+            width = width or len(cells)
+            if len(cells) not in (0, width):
+                raise BadData(f"{name}, line {line}: {len(cells)} cells where {width} are expected.")
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
     except csv.Error as error:
-        raise BadData(f"{name}, line {numbered_lines[reader.line_num - 1][0]}: {error}.") from None
+        raise BadData(f"{name}, line {line}: {error}; is a quotation mark missing there?") from None
 
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:

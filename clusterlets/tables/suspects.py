@@ -1,5 +1,6 @@
 """Probable mistakes in a table, such as identifiers as features or unlike scales."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -53,6 +54,23 @@ def _implies(feature: np.ndarray, codes: np.ndarray) -> bool:
         return False  # without sorting, which is slow
     _, first_rows, inverse, counts = np.unique(feature, return_index=True, return_inverse=True, return_counts=True)
     return bool(counts.min() >= _MIN_REPEATS and (codes[first_rows][inverse] == codes).all())
+
+
+def twins(table: Table) -> list[str]:
+    """The pairs of features of which one rises wherever the other rises, or falls: a wage and its logarithm, for example.
+
+    Features that encode text do not count. O(d n log n).
+    """
+    encoded = {column for columns in table.one_hot for column in range(columns.start, columns.stop)}
+    feature_of_order: dict[bytes, str] = {}
+    pairs = []
+    for column in sorted(set(range(len(table.feature_names))) - encoded):
+        values, ranks = np.unique(table.X[:, column], return_inverse=True)
+        orders = (hashlib.sha256(order.tobytes()).digest() for order in (ranks, len(values) - 1 - ranks))
+        name = table.feature_names[column]
+        first = feature_of_order.setdefault(min(orders), name) if len(values) > 1 else name
+        pairs += [f"{first} and {name}"] if first != name else []
+    return pairs
 
 
 def unlike_scales(table: Table) -> tuple[str, str, float] | None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.tables import numerals
+from clusterlets.text import names_of_groups
 
 CLASS = "class"  # the sensitive attribute that every dataset of the benchmark has
-_JOIN = " + "  # between the values in a group's name: man + 60 or more
 # Control characters, line breaks and unencodable characters, which would break tables, pages and pictures.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
@@ -32,8 +32,8 @@ class Table:
     groups : int array (n,)
         Group codes 0..K-1. If there are two classes, 0 is the negative one.
     feature_names : tuple of d str
-    group_names : tuple of K str
-        Class labels as the raw file spells them, or values of the sensitive attribute.
+    group_values : K tuples of S str
+        The values of each group in the sensitive columns, as the raw file spells them.
     sensitive : mapping of str to object array (n,)
         Other sensitive attributes, whose values (strings) may be the groups. An empty string is a missing value.
     dropped_duplicates : int
@@ -45,20 +45,25 @@ class Table:
     X: np.ndarray
     groups: np.ndarray
     feature_names: tuple[str, ...]
-    group_names: tuple[str, ...]
+    group_values: tuple[tuple[str, ...], ...]
     sensitive: Mapping[str, np.ndarray] = field(default_factory=dict)
     dropped_duplicates: int = 0
     one_hot: tuple[slice, ...] = ()
 
     @property
+    def group_names(self) -> tuple[str, ...]:
+        """The name of each group, (K,)."""
+        return tuple(names_of_groups(self.group_values))
+
+    @property
     def group_counts(self) -> np.ndarray:
         """Instances of each group, (K,)."""
-        return np.bincount(self.groups, minlength=len(self.group_names))
+        return np.bincount(self.groups, minlength=len(self.group_values))
 
     @property
     def positives(self) -> int | None:
         """Instances of group 1 if there are two groups, else None."""
-        return int(self.group_counts[1]) if len(self.group_names) == 2 else None
+        return int(self.group_counts[1]) if len(self.group_values) == 2 else None
 
 
 def check_name(name: str, where: str) -> None:
@@ -90,25 +95,14 @@ def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], columns: Sequ
     is_complete = np.all([column != "" for column in columns], axis=0)
     combined = list(zip(*(column[is_complete] for column in columns), strict=True))
     present = sorted(set(combined), key=lambda values: [sort_key(value) for value in values])
-    names = tuple(_JOIN.join(values) for values in present)
-    if len(names) < max(1, min_groups):
-        raise BadData(f"every row has the same group{f', {names[0]!r}' if names else ''}; fairness needs two or more.")
-    if len(names) == len(combined):
+    if len(present) < max(1, min_groups):
+        group = f", {names_of_groups(present)[0]!r}" if present else ""
+        raise BadData(f"every row has the same group{group}; fairness needs two or more.")
+    if len(present) == len(combined):
         raise BadData("every row has a different group: the sensitive column looks like an identifier.")
-    if len(set(names)) < len(names):
-        raise BadData(f"two combinations of groups have the same name; values must not contain {_JOIN!r}.")
     code_by_values = {values: index for index, values in enumerate(present)}
     groups = np.fromiter((code_by_values[values] for values in combined), dtype=np.int64, count=len(combined))
-    return Table(X[is_complete], groups, feature_names, names)
-
-
-def columns_of_names(group_names: Sequence[str]) -> list[tuple[str, ...]]:
-    """The values (K,) of the groups in each sensitive column, from the names that :func:`table_of_groups` makes.
-
-    Names with different numbers of values count as values of a single column.
-    """
-    values = [name.split(_JOIN) for name in group_names]
-    return list(zip(*values, strict=True)) if len(set(map(len, values))) == 1 else [tuple(group_names)]
+    return Table(X[is_complete], groups, feature_names, tuple(present))
 
 
 def sort_key(value: str) -> tuple[bool, float, str]:

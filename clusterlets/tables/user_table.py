@@ -4,7 +4,7 @@ Nothing is guessed silently: a column of numbers with a few cells of text, or wi
 read as text.
 """
 
-import csv
+import codecs
 import importlib.util
 import io
 import json
@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from clusterlets.algorithms.checks import LARGEST, MAX_GROUPS, check_groups
 from clusterlets.errors import ClusterletsError, did_you_mean, nearest_names
 from clusterlets.tables import numerals
+from clusterlets.tables.excel import as_text, damage_as_bad_data, read_sheet
+from clusterlets.tables.reading import rows_of_text
 from clusterlets.tables.table import BadData, Table, check, check_name, table_of_groups
 from clusterlets.text import first_of
 
@@ -36,7 +37,14 @@ _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "<na>", "nat", "none", "null"}
 _GAPS = {"", "nan", "<na>", "nat"}  # marks that no person would choose as the name of a group
 _MAX_LISTED = 60  # columns that a remark names
+# Text that people read as numbers, by what would have to leave.
+_NOTATIONS = {
+    "percent signs": re.compile(r"[+-]?\d[\d.,]*\s*%"),
+    "currency signs": re.compile(r"[+-]?[$€£¥]\s*\d[\d.,]*|[+-]?\d[\d.,]*\s*[$€£¥]"),
+    "units": re.compile(r"[+-]?\d[\d.,]*\s*[A-Za-zµ°][A-Za-zµ°²³/]{0,4}"),
+}
 _DATE = re.compile(r"\d{4}([-/.])\d\d?\1\d\d?\b|\d\d?([-/.])\d\d?\2\d{4}\b")
+_SEPARATOR_LINE = re.compile(r"sep=([^\r\n])(?=\r|\n)", re.IGNORECASE)
 _MIN_LEVEL = 0.01  # smallest share of rows of a text value with a feature of its own
 # Patterns of cells that people read as numbers, each with a remedy for the message. A column of such cells is not text.
 _MISSPELT_NUMBERS = {
@@ -62,6 +70,8 @@ class Reading:
         The decimal sign, ``.`` or ``,``, and the sign between thousands; by default there is none.
     encoding : str
         Of text files.
+    sheet : str or None
+        Of an Excel file; by default the first visible one with cells.
     missing : {"error", "drop", "median"}
         A feature without a value is an error, leaves out its row, or is filled with the median of its column.
     missing_group : {"drop", "group"}
@@ -72,6 +82,7 @@ class Reading:
     decimal: str = "."
     thousands: str | None = None
     encoding: str = "utf-8"
+    sheet: str | None = None
     missing: str = "error"
     missing_group: str = "drop"
 
@@ -117,9 +128,10 @@ def check_exists(path: Path) -> None:
 def check_file(path: Path) -> None:
     """Raise ClusterletsError unless the file exists and :func:`read` supports its format. The file is not opened."""
     check_exists(path)
-    if path.suffix not in (*SEPARATORS, *_LIBRARIES):
+    ending = path.suffix.lower()
+    if ending not in (*SEPARATORS, *_LIBRARIES):
         raise ClusterletsError(f"{path} has an unknown format; its name must end in {', '.join((*SEPARATORS, *_LIBRARIES))}.")
-    library, extra = _LIBRARIES.get(path.suffix, ("", ""))
+    library, extra = _LIBRARIES.get(ending, ("", ""))
     if library and importlib.util.find_spec(library) is None:
         raise ClusterletsError(
             f"{path} needs the package {library}, which is not installed. Install it with "
@@ -134,17 +146,19 @@ def read(
     reading: Reading = Reading(),
     *,
     exclude: Sequence[str] = (),
+    keep: Sequence[str] = (),
     one_hot: bool = False,
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None = None,
     min_groups: int = 2,
     advice: str = "",
-) -> tuple[Table, list[str], np.ndarray]:
-    """Read a table. Return it with remarks on how it was read, and with each row's number in the file, counted from 0.
+) -> tuple[Table, list[str], np.ndarray, dict[str, np.ndarray]]:
+    """Read a table. Return it with remarks on how it was read, with each row's number in the file, counted from 0, and with
+    the cells (n,) of the columns to keep, as text.
 
     Parameters
     ----------
     path : Path
-        CSV or TSV with a header line, the first sheet of an Excel file, or Parquet.
+        CSV or TSV with a header line, a sheet of an Excel file, or Parquet.
     sensitive : names
         The columns whose values are the groups. With several columns, each combination of values is a group. A column of
         fractional numbers, or with too many values to be groups, is an error.
@@ -152,7 +166,7 @@ def read(
         Columns to cluster by. By default, every column of numbers or booleans that is not sensitive.
     reading : Reading
         How to read the file.
-    exclude : names
+    exclude, keep : names
         Columns that are no features.
     one_hot : bool
         Whether text columns are features too: one for each value, and one for all rare values.
@@ -170,12 +184,12 @@ def read(
         If the file cannot be used. The message names the file, the line and the column.
     """
     with _bad_data_as_user_error(path):
-        source = _Source.open(path, sensitive, features, reading, exclude)
+        source = _Source.open(path, sensitive, features, reading, exclude, keep)
         sensitive_values, has_group, group_remarks = source.groups(sensitive)
         for name, values in sensitive_values.items():
             with _at(f"{path.name}, column {name!r}:"):
                 check_groups(dict.fromkeys(values[has_group].tolist()), int(has_group.sum()))
-        columns, remarks = source.columns(features), source.remarks_on_unused(features)
+        columns, remarks = source.columns(features), source.remarks + source.remarks_on_unused(features)
         text_columns = [column for column in columns if column.is_text] if one_hot or features == NUMERIC else []
         columns = [column for column in columns if column not in text_columns]
         dates = [column for column in text_columns if one_hot and column.holds_dates]
@@ -186,6 +200,7 @@ def read(
             columns, skipped = _choose_features(path.name, columns, reason_to_skip, bool(one_hot and text_columns))
             remarks += skipped
         X, has_features, row_remarks = source.complete_rows(columns, text_columns if one_hot else [], advice)
+        remarks += [remark for column in (*columns, *text_columns) for remark in column.remarks(reading.decimal)]
         if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         names, slices = [column.name for column in columns], []
@@ -205,7 +220,8 @@ def read(
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
     remarks = [*row_remarks, *group_remarks(has_features), *remarks]
     ignored = [column.name for column in text_columns if not one_hot]
-    return table, remarks + _remarks_on_table(table, ignored), np.flatnonzero(has_features & has_group)
+    rows = np.flatnonzero(has_features & has_group)
+    return table, remarks + _remarks_on_table(table, ignored), rows, source.kept(keep, rows)
 
 
 def read_rows(
@@ -214,8 +230,9 @@ def read_rows(
     features: Sequence[str],
     reading: Reading = Reading(),
     *,
+    keep: Sequence[str] = (),
     advice: str = "",
-) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
+) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray, dict[str, np.ndarray]]:
     """Read rows that need not form a valid table by themselves. Parameters and errors are as in :func:`read`.
 
     ``features`` may be empty.
@@ -229,25 +246,23 @@ def read_rows(
         Which rows were left out.
     rows : int array (n,)
         Each row's number in the file, counted from 0.
+    kept : mapping of str to object array (n,)
+        The cells of the columns to keep, as text.
     """
     with _bad_data_as_user_error(path):
-        source = _Source.open(path, sensitive, features, reading)
+        source = _Source.open(path, sensitive, features, reading, keep=keep)
         sensitive_values, has_group, group_remarks = source.groups(sensitive)
-        X, has_features, remarks = source.complete_rows(source.columns(features), [], advice, can_fill=False)
+        columns = source.columns(features)
+        X, has_features, remarks = source.complete_rows(columns, [], advice, can_fill=False)
+        remarks += source.remarks + [remark for column in columns for remark in column.remarks(reading.decimal)]
         rows = np.flatnonzero(has_features & has_group)
         if not len(rows):
             raise BadData(
                 f"{path.name}: no row has a sensitive value{' and all features' if reading.missing == 'drop' else ''}."
             )
         remarks += group_remarks(has_features)
-        return X[rows], {name: values[rows] for name, values in sensitive_values.items()}, remarks, rows
-
-
-def read_column(path: Path, name: str, reading: Reading = Reading()) -> np.ndarray:
-    """The cells (n,) of one column, as text."""
-    with _bad_data_as_user_error(path):
-        source = _Source.open(path, [name], [], reading)
-        return np.array(source.cells[name], dtype=object)
+        kept = source.kept(keep, rows)
+        return X[rows], {name: values[rows] for name, values in sensitive_values.items()}, remarks, rows, kept
 
 
 @contextmanager
@@ -278,28 +293,49 @@ class _Source:
     unit: str  # of the numbers below: line or row
     numbers: Sequence[int]  # where each row (n,) stands in the file
     cells: dict[str, Sequence[str]]  # (n,) of each column, "" if a value is missing
-    candidates: list[str]  # columns that are neither sensitive nor excluded
+    candidates: list[str]  # columns that are neither sensitive, excluded nor to keep
     reading: Reading
+    remarks: list[str]  # on the file
 
     @classmethod
     def open(
-        cls, path: Path, sensitive: Sequence[str], features: str | Sequence[str], reading: Reading, exclude: Sequence[str] = ()
+        cls,
+        path: Path,
+        sensitive: Sequence[str],
+        features: str | Sequence[str],
+        reading: Reading,
+        exclude: Sequence[str] = (),
+        keep: Sequence[str] = (),
     ) -> "_Source":
         """Read a file that has all these columns."""
         reading.check()
         check_file(path)
-        numbers: Sequence[int]
-        if path.suffix in SEPARATORS:
+        ending, numbers, faults, remarks = path.suffix.lower(), [], {}, []
+        if reading.sheet is not None and ending != ".xlsx":
+            raise BadData(f"{path.name} has no sheets, so --sheet {reading.sheet} cannot be one.")
+        if ending in SEPARATORS:
             header, columns, numbers = _read_text(path, reading)
+        elif ending == ".xlsx":
+            header, columns, faults, remarks = read_sheet(path, reading.sheet)
         else:
-            header, columns = (_read_excel if path.suffix == ".xlsx" else _read_parquet)(path)
-            numbers = range(1, len(columns[0]) + 1 if columns else 1)
-        header = _check_header(path.name, header, [*sensitive, *([] if features == NUMERIC else features), *exclude], features)
+            header, columns = _read_parquet(path)
+        unit = "line" if numbers else "row"
+        numbers = numbers or range(1, len(columns[0]) + 1 if columns else 1)
+        while header and not header[-1].strip() and not "".join(columns[-1]).strip():  # each line ends with a separator
+            header, columns = header[:-1], columns[:-1]
+        named = [*sensitive, *([] if features == NUMERIC else features), *keep]
+        header = _check_header(path.name, header, [*named, *exclude], features)
         if not len(numbers):
             raise BadData(f"{path.name} has a header but no rows.")
-        candidates = [name for name in header if name not in (*sensitive, *exclude)]
-        unit = "line" if path.suffix in SEPARATORS else "row"
-        return cls(path.name, unit, numbers, dict(zip(header, columns, strict=True)), candidates, reading)
+        candidates = [name for name in header if name not in (*sensitive, *exclude, *keep)]
+        for index, fault in faults.items():
+            if header[index] in (named if features != NUMERIC else (*named, *candidates)):
+                raise BadData(f"{path.name}: column {header[index]!r}: {fault}")
+        return cls(path.name, unit, numbers, dict(zip(header, columns, strict=True)), candidates, reading, remarks)
+
+    def kept(self, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+        """The cells (n,) of these columns in these rows, as text."""
+        return {name: np.array(self.cells[name], dtype=object)[rows] for name in names}
 
     def groups(self, sensitive: Sequence[str]) -> tuple[dict[str, np.ndarray], np.ndarray, Callable[[np.ndarray], list[str]]]:
         """The values (n,) of each sensitive column, whether each row has them all (n,), and remarks on the complete rows."""
@@ -392,12 +428,14 @@ class _Source:
 
 def _read_text(path: Path, reading: Reading) -> tuple[list[str], list[Sequence[str]], list[int]]:
     """The header, the columns, and the number of the line where each row begins. Blank lines are skipped."""
-    separator = reading.separator or SEPARATORS[path.suffix]
     content = path.read_bytes()
     if content.startswith(b"PK\x03\x04"):
         raise BadData(f"{path.name} is no text file; if it comes from Excel, its name must end in .xlsx.")
+    if content.startswith(b"\x1f\x8b"):
+        raise BadData(f"{path.name} is no text file but compressed; unpack it with gunzip.")
+    is_utf8 = content.startswith(codecs.BOM_UTF8) or codecs.lookup(reading.encoding).name == "utf-8"
     try:
-        text = content.decode("utf-8-sig" if reading.encoding.lower() in ("utf-8", "utf8") else reading.encoding)
+        text = content.decode("utf-8-sig" if is_utf8 else reading.encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         likely = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp1252"
@@ -405,24 +443,19 @@ def _read_text(path: Path, reading: Reading) -> tuple[list[str], list[Sequence[s
             f"{path.name}, line {line}: the byte 0x{error.object[error.start]:02x} is not {reading.encoding.upper()}; name the "
             f"file's encoding, such as --encoding {likely}, or save the table as UTF-8."
         ) from None
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows, lines, line = [], [], 1
-    try:
-        for cells in reader:
-            if cells:
-                rows.append(cells)
-                lines.append(line)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise BadData(f"{path.name}, line {line}: {error}; is a quotation mark missing there?") from None
+    named_in_file = _SEPARATOR_LINE.match(text)  # as Excel writes and reads it
+    separator = reading.separator or (named_in_file[1] if named_in_file else SEPARATORS[path.suffix.lower()])
+    if named_in_file:
+        text = text[named_in_file.end(1) :]  # leaves the rest of the line blank, so that lines keep their numbers
+    lines, rows = [], []
+    for line, cells in rows_of_text(io.StringIO(text, newline=""), path.name, delimiter=separator):
+        lines.append(line)
+        rows.append(cells)
     if not rows:
         raise BadData(f"{path.name} is empty.")
     header, *rows = rows
     if len(header) == 1:
         raise BadData(f"{path.name} has only one column, {header[0][:60]!r}.{_suggest_separator(header[0], separator)}")
-    for line, row in zip(lines[1:], rows, strict=True):
-        if len(row) != len(header):
-            raise BadData(f"{path.name}, line {line}: {len(row)} cells where the header has {len(header)}.")
     return header, list(zip(*rows, strict=True)) or [()] * len(header), lines[1:]
 
 
@@ -435,19 +468,8 @@ def _suggest_separator(header: str, separator: str) -> str:
     return f" If the file has another separator, name it: --separator {in_shell} (in a configuration, separator: {in_yaml})."
 
 
-@contextmanager
-def _damage_as_bad_data(name: str, format_name: str) -> Iterator[None]:
-    """Raise a library's errors about the content as BadData."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:  # the system's error, not the content's
-            raise
-        raise BadData(f"{name} is not an intact {format_name} file ({' '.join(str(error).split())[:200]}).") from None
-
-
 def _read_parquet(path: Path) -> tuple[list[str], list[Sequence[str]]]:
-    with _damage_as_bad_data(path.name, "Parquet"):
+    with damage_as_bad_data(path.name, "Parquet"):
         import pyarrow
         import pyarrow.parquet
 
@@ -459,23 +481,7 @@ def _read_parquet(path: Path) -> tuple[list[str], list[Sequence[str]]]:
             else column
             for column in table.columns
         ]
-        return table.column_names, [_as_text(column.to_pylist()) for column in columns]
-
-
-def _read_excel(path: Path) -> tuple[list[str], list[Sequence[str]]]:
-    with _damage_as_bad_data(path.name, "Excel"):
-        import pandas as pd
-
-        frame = pd.read_excel(path, header=None, dtype=object, keep_default_na=False, na_filter=False)
-    if frame.empty:
-        raise BadData(f"{path.name} is empty.")
-    header, *rows = [_as_text(row) for row in frame.to_numpy()]
-    return header, list(zip(*rows, strict=True)) or [()] * len(header)
-
-
-def _as_text(values: Sequence[Any]) -> list[str]:
-    """The cells as in a CSV file. Missing values and NaN become empty strings."""
-    return ["" if value is None or value != value else str(value) for value in values]
+        return table.column_names, [as_text(column.to_pylist()) for column in columns]
 
 
 def _check_header(name: str, header: list[str], requested: Sequence[str], features: str | Sequence[str]) -> list[str]:
@@ -540,6 +546,23 @@ class _Column:
     def n_unusable(self) -> int:
         return self.kinds["misspelt"] + self.kinds["text"]
 
+    def remarks(self, decimal: str) -> Iterator[str]:
+        """Remarks on cells that people may read otherwise than we do."""
+        cells = [cell.strip() for cell in dict.fromkeys(self.cells) if not _is_gap(cell)]
+        for kind, pattern in _NOTATIONS.items():
+            if cells and all(map(pattern.fullmatch, cells)):
+                yield f"{self.name} holds text such as {cells[0]!r}; without {kind} it would be a feature"
+        coded = [cell for cell in cells if re.fullmatch("0[0-9]+", cell)]
+        if coded and not self.is_text:
+            yield f"{self.name} holds codes such as {coded[0]!r}, read as numbers; --exclude leaves them out"
+        fractions = [cell for cell in cells if decimal in cell]
+        thousands = re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(decimal)}\d{{3}}")
+        if fractions and all(map(thousands.fullmatch, fractions)) and np.nanmax(np.abs(self.values)) < 1000:
+            yield (
+                f"{self.name}: {fractions[0]!r} is read as a fraction; if {decimal!r} separates thousands there, use "
+                f"--thousands {decimal} --decimal {',' if decimal == '.' else '.'}"
+            )
+
 
 def _is_gap(cell: str) -> bool:
     return cell.strip().lower() in _MISSING_MARKS
@@ -572,7 +595,9 @@ def _choose_features(
     """The columns that :data:`NUMERIC` stands for, and remarks about other columns."""
     remarks, features, skipped_columns = [], [], []
     for column in columns:
-        reason = reason_to_skip and reason_to_skip(column.name, column.values)
+        # With cells that are no numbers, only the name can be a reason: those cells are an error, and what they say counts.
+        values = column.values[:0] if column.n_unusable else column.values
+        reason = reason_to_skip and reason_to_skip(column.name, values)
         if reason:
             skipped_columns.append(f"{column.name} ({reason})")
         else:

@@ -20,6 +20,7 @@ from clusterlets.methods.fair_limit import FairLimit
 from clusterlets.parameter_text import combinations, format_nested
 from clusterlets.supervision.fits import Budget, Fit, fits
 from clusterlets.supervision.statuses import OK, TIMEOUT
+from clusterlets.text import names_of_groups
 
 #: Status of a fit that the time did not reach.
 NOT_TRIED = "not_tried"
@@ -94,7 +95,7 @@ class Task:
         # Only one number for all columns has neighbours.
         others = [] if isinstance(asked.limit, str) else [limit for limit in _PATH if limit != asked.limit]
         path = sorted([asked, *(step({"max_deviation": limit}) for limit in others)], key=lambda step: step.limit)
-        names = [" + ".join(map(str, values)) for values in zip(*columns.values(), strict=True)]
+        names = names_of_groups(zip(*columns.values(), strict=True))
         return cls(X, sensitive_features, groups, names, levels, asked, path, min_cluster_size)
 
 

@@ -160,7 +160,7 @@ def test_the_prepared_files_hold_the_table_and_its_description(steps):
     arrays, description = storage.load_arrays(steps.npz), json.loads(steps.json.read_text())
     assert arrays["X"].shape == (150, 4) and arrays["X"].dtype == np.float64
     assert arrays["groups"].dtype == np.int64 and np.bincount(arrays["groups"]).tolist() == [50, 50, 50]
-    assert arrays["group_names"].tolist() == ["setosa", "versicolor", "virginica"]
+    assert arrays["group_values"].tolist() == [["setosa"], ["versicolor"], ["virginica"]]
     assert arrays["feature_names"].tolist()[0] == "sepal length (cm)"
     expected = {"rows": 150, "features": 4, "positives": None, "source": "bundled", "warnings": []}
     expected |= {"groups": {"setosa": 50, "versicolor": 50, "virginica": 50}}

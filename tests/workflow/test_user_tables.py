@@ -138,8 +138,8 @@ def test_results_with_two_choices_of_groups_for_one_dataset_are_kept_apart(workf
         rows = load_rows(workflow.folder / cell)
         assert [(row["dataset"], row["n_clusterlets"]) for row in rows] == [(name, n_clusterlets)] * 2
     geometry = json.loads((workflow.folder / f"results/tiny/geometry/{names[1]}.json").read_text())
-    groups = {"man + 25 to 59": 83, "man + 60 or more": 111, "woman + 25 to 59": 46, "woman + 60 or more": 59}
-    assert geometry["groups"] == groups
+    assert geometry["group_values"] == [[sex, age] for sex in ("man", "woman") for age in ("25 to 59", "60 or more")]
+    assert geometry["group_sizes"] == [83, 111, 46, 59]
 
 
 FILE_NAMES = [f"a{character}b.csv" for character in f"{string.punctuation} éß漢".replace("/", "")]

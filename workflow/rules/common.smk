@@ -28,10 +28,9 @@ os.environ["PYTHONSAFEPATH"] = "1"
 os.environ["PYTHONUTF8"] = "1"
 from clusterlets.errors import ClusterletsError
 from clusterlets.benchmark.grid.configuration import (
-    check_config_options,
     check_configuration,
-    check_spelling,
     read_config_options,
+    read_file,
     set_mirror,
 )
 from clusterlets.benchmark.grid.fingerprints import analysis_code, parameters, step_code
@@ -64,8 +63,7 @@ with errors_for_users():
     check_paths(CHECKOUT, module_moves_files=bool(path_modifier.prefix or path_modifier.modifies_prefixes))
     if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # else the files belong to a workflow that imports this one
         for file in workflow.configfiles:
-            check_spelling(file)
-        check_config_options(workflow.config_settings.config_args)
+            read_file(file)
         config = read_config_options(config, workflow.config_settings.config_args)
     config = check_configuration(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
     figures.declarations()  # an error in a figure's file is shown like those above

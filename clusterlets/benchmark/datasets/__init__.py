@@ -99,7 +99,8 @@ def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
     excluded = {feature for attribute in attributes for feature in revealing_features.get(attribute, ())}
     columns = [column for column, feature in enumerate(table.feature_names) if feature not in excluded]
     features = tuple(table.feature_names[column] for column in columns)
-    labels = {CLASS: np.array(table.group_names, dtype=object)[table.groups], **table.sensitive}
+    (classes,) = zip(*table.group_values, strict=True)
+    labels = {CLASS: np.array(classes, dtype=object)[table.groups], **table.sensitive}
     try:
         return table_of_groups(table.X[:, columns], features, [labels[attribute] for attribute in attributes])
     except BadData as problem:

@@ -37,4 +37,4 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame["age_group"] = age_groups(frame, "age")
     frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
     groups = codes(frame, "income", _INCOME_CLASSES)
-    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _INCOME_CLASSES, texts(frame, SENSITIVE))
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, tuple(zip(_INCOME_CLASSES)), texts(frame, SENSITIVE))

@@ -18,4 +18,4 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame["education"] = codes(frame, "education", _EDUCATION_LEVELS)
     for column in ("default", "housing", "loan"):
         frame[column] = codes(frame, column, _NO_YES)
-    return Table(numbers(frame, _FEATURES), codes(frame, "y", _NO_YES), _FEATURES, _NO_YES, texts(frame, SENSITIVE))
+    return Table(numbers(frame, _FEATURES), codes(frame, "y", _NO_YES), _FEATURES, tuple(zip(_NO_YES)), texts(frame, SENSITIVE))

@@ -21,4 +21,4 @@ def prepare(paths: dict[str, Path]) -> Table:
     """
     frame = read_table(paths["breast-cancer-wisconsin.data"], (*_FEATURES, "class"), ("id", *_FEATURES, "class"))
     frame = frame[frame["bare_nuclei"] != "?"]
-    return Table(numbers(frame, _FEATURES), codes(frame, "class", _CLASSES), _FEATURES, _CLASSES)
+    return Table(numbers(frame, _FEATURES), codes(frame, "class", _CLASSES), _FEATURES, tuple(zip(_CLASSES)))

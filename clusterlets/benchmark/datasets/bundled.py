@@ -58,4 +58,4 @@ def prepare(paths: dict[str, Path]) -> Table:
     groups = values[:, -1].astype(np.int64)
     if not np.isin(values[:, -1], range(len(classes))).all():
         raise BadData(f"{name}: the last column must hold the codes 0..{len(classes) - 1} of the classes.")
-    return Table(values[:, :-1], groups, _FEATURES[name], tuple(classes))
+    return Table(values[:, :-1], groups, _FEATURES[name], tuple(zip(classes)))

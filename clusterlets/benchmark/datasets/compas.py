@@ -32,7 +32,7 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame["days_in_custody"] = (_parse_dates(frame, "out_custody") - _parse_dates(frame, "in_custody")).astype(np.int64)
     frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
     groups = codes(frame, "two_year_recid", _CLASSES)
-    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, tuple(zip(_CLASSES)), texts(frame, SENSITIVE))
 
 
 def _parse_dates(frame: pd.DataFrame, column: str) -> np.ndarray:

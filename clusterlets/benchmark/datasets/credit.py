@@ -18,4 +18,4 @@ def prepare(paths: dict[str, Path]) -> Table:
     """The real-valued and the binary columns. A4, A5, A6 and A12 are left out, because they are codes of categories."""
     frame = read_table(paths["australian.dat"], (*_FEATURES, "class"), _HEADER, separator=" ")
     groups = codes(frame, "class", _CLASSES)
-    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, tuple(zip(_CLASSES)), texts(frame, SENSITIVE))

@@ -23,4 +23,4 @@ def prepare(paths: dict[str, Path]) -> Table:
     groups = codes(frame, "DEATH_EVENT", _CLASSES)
     frame["age_group"] = age_groups(frame, "age")
     frame["sex"] = frame["sex"].replace(_SEX)
-    return Table(X, groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))
+    return Table(X, groups, _FEATURES, tuple(zip(_CLASSES)), texts(frame, SENSITIVE))

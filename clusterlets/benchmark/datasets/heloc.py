@@ -20,4 +20,4 @@ _CLASSES = ("Good", "Bad")
 def prepare(paths: dict[str, Path]) -> Table:
     """All columns except the class. The special codes -7, -8 and -9 stay as they are."""
     frame = read_table(paths["heloc_dataset_v1.csv"], (*_FEATURES, "RiskPerformance"))
-    return Table(numbers(frame, _FEATURES), codes(frame, "RiskPerformance", _CLASSES), _FEATURES, _CLASSES)
+    return Table(numbers(frame, _FEATURES), codes(frame, "RiskPerformance", _CLASSES), _FEATURES, tuple(zip(_CLASSES)))

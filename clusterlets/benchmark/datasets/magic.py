@@ -12,4 +12,4 @@ _CLASSES = ("h", "g")
 def prepare(paths: dict[str, Path]) -> Table:
     """All columns except the class."""
     frame = read_table(paths["magic04.data"], (*_FEATURES, "class"), (*_FEATURES, "class"))
-    return Table(numbers(frame, _FEATURES), codes(frame, "class", _CLASSES), _FEATURES, _CLASSES)
+    return Table(numbers(frame, _FEATURES), codes(frame, "class", _CLASSES), _FEATURES, tuple(zip(_CLASSES)))

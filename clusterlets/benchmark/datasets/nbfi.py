@@ -42,4 +42,4 @@ def prepare(paths: dict[str, Path]) -> Table:
         for pair in _BOOLEAN_VALUES:
             if frame[column].isin(pair).all():
                 frame[column] = codes(frame, column, pair)
-    return Table(numbers(frame, features), codes(frame, "Default", _CLASSES), features, _CLASSES, sensitive)
+    return Table(numbers(frame, features), codes(frame, "Default", _CLASSES), features, tuple(zip(_CLASSES)), sensitive)

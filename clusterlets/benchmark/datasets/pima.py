@@ -21,4 +21,4 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame = read_table(path, (*_FEATURES, "Outcome"), (*_FEATURES, "Outcome"), skip=int(has_header))
     frame["age_group"] = age_groups(frame, "Age")
     groups = codes(frame, "Outcome", _CLASSES)
-    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, tuple(zip(_CLASSES)), texts(frame, SENSITIVE))

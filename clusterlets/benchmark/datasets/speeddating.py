@@ -55,7 +55,7 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame[list(_BOOLEANS)] = numbers(frame, _BOOLEANS) != 0
     frame["race"] = frame["race"].replace("?", "")
     groups = codes(frame, "match", _CLASSES)
-    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, tuple(zip(_CLASSES)), texts(frame, SENSITIVE))
 
 
 def _arff_head(path: Path) -> tuple[list[str], int]:

@@ -1,6 +1,7 @@
 """Read a raw file from a folder, a web address or a zip archive, within limits of size and time."""
 
 import contextlib
+import functools
 import io
 import tempfile
 import zipfile
@@ -8,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 _MAX_BYTES = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest raw file has 23 MB
+_PIECE = 2**12  # compressed bytes that are unpacked together; a whole member could unpack to far more than it declares
 _TIMEOUT = 60  # seconds to connect, and to wait for the next byte
 _ATTEMPTS = 3
 
@@ -44,8 +46,9 @@ def unpack(archive: bytes, path: str) -> bytes:
                 if not members:
                     raise SourceFailed(f"it holds no {name}")
                 outermost = min(members, key=lambda member: member.filename.count("/"))
-                _refuse_large(outermost.file_size)  # zipfile reads no more than this size
-                archive = zip_file.read(outermost)
+                _refuse_large(outermost.file_size)  # zipfile reads no more than this size, which may be a lie
+                with zip_file.open(outermost) as member:
+                    archive = b"".join(iter(functools.partial(member.read, _PIECE), b""))
         except Exception as error:  # a damaged archive raises anything from struct.error to zlib.error
             raise SourceFailed(f"its archive cannot be used: {error}") from None
     return archive

@@ -57,17 +57,17 @@ class SeedBatch:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A prepared dataset: instances (n, d), group codes (n,), and the names of the groups."""
+    """A prepared dataset: instances (n, d), group codes (n,), and each group's values in the S sensitive columns, (K, S)."""
 
     X: np.ndarray
     groups: np.ndarray
-    group_names: list[str]
+    group_values: list[list[str]]
 
     @classmethod
     def load(cls, path: str) -> "Prepared":
         """Read the ``.npz`` file that ``prepare_dataset`` wrote."""
         arrays = load_arrays(path)
-        return cls(arrays["X"], arrays["groups"], [str(name) for name in arrays["group_names"]])
+        return cls(arrays["X"], arrays["groups"], arrays["group_values"].tolist())
 
 
 def compact(labels: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import json
 import math
 import os
 import re
@@ -24,7 +23,7 @@ from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.methods import Method
 from clusterlets.methods import names as method_names
 from clusterlets.methods.interface.check import check_parameters
-from clusterlets.parameter_text import combinations, parse_unquoted
+from clusterlets.parameter_text import check_keys, combinations, parse_json, parse_unquoted
 from clusterlets.parameters import canonical_value
 from clusterlets.tables import user_table
 from clusterlets.text import cut
@@ -61,63 +60,52 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
     As with ``snakemake --configfile``, a mapping is merged with the default, and a list replaces it.
     """
-    config = _read(CONFIGURATION)
-    for key, value in (_read(Path(path)) if path else {}).items():
+    config = read_file(CONFIGURATION)
+    for key, value in (read_file(path) if path else {}).items():
         are_mappings = isinstance(value, dict) and isinstance(config.get(key), dict)
         config[key] = config[key] | value if are_mappings else value
     return check_configuration(config, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
 
 
-def _read(path: Path) -> dict:
+def read_file(path: str | Path) -> dict:
+    """Read a configuration's file, YAML or JSON. Raises ClusterletsError if a key stands twice in one mapping."""
     try:
-        text = path.read_text(encoding="utf-8")
-        config = _parse_json(text) or yaml.safe_load(text)
+        config = _parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The default configuration is config.yaml in the project's checkout.") from None
+    except ClusterletsError as error:
+        raise ClusterletsError(f"{path}: {error}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date such as 2026-02-30 is a ValueError
         raise ClusterletsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
         raise ClusterletsError(f"{path} must map keys to values; config.yaml shows every key.")
-    check_spelling(path)
     return config
 
 
-def _parse_json(text: str) -> dict | None:
-    """Parse JSON, or return None. Snakemake also tries JSON before YAML, which reads some of JSON's numbers (1e5) as text."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
+def _parse(text: str) -> Any:
+    """Parse JSON or else YAML, as Snakemake does. YAML reads some of JSON's numbers (1e5) as text."""
+    with suppress(ValueError):
+        return parse_json(text)
+    return yaml.load(text, _Loader)
 
 
-def check_spelling(path: str | Path) -> None:
-    """Refuse a YAML file with a value that :func:`~clusterlets.parameter_text.parse_unquoted` refuses, such as ``1_0``."""
-    text = Path(path).read_text(encoding="utf-8")
-    faults = []
-    with suppress(yaml.YAMLError):  # JSON that is no YAML, because it is indented by tabs
-        for key, line in _repeated_keys(yaml.compose(text, yaml.SafeLoader)):
-            faults.append(f"{path}, line {line}: the key {key!r} stands twice in one mapping; only one can hold")
-    if _parse_json(text) is not None:
-        return _refuse(faults)
-    for event in yaml.parse(text, yaml.SafeLoader):
-        if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
-            check = functools.partial(parse_unquoted, event.value)
-            faults += _collect_faults(check, f"{path}, line {event.start_mark.line + 1}: ")
-    _refuse(faults)
+class _Loader(yaml.SafeLoader):
+    """Refuses keys that stand twice, and aliases, of which a few lines can hold more values than fit into memory."""
 
+    def compose_node(self, parent, index):
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()
+            line = event.start_mark.line + 1
+            raise ClusterletsError(f"line {line}: the alias *{event.anchor} is not supported; write its value out.")
+        return super().compose_node(parent, index)
 
-def _repeated_keys(node: yaml.Node | None, parents: tuple[int, ...] = ()) -> Iterator[tuple[str, int]]:
-    """Each key that its mapping has already, at any depth, and its line."""
-    if id(node) in parents:  # an alias of a node that it is in
-        return
-    pairs = node.value if isinstance(node, yaml.MappingNode) else []
-    keys = [key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)]
-    for index, (key, _) in enumerate(pairs):
-        if isinstance(key, yaml.ScalarNode) and key.value in keys[:index]:
-            yield key.value, key.start_mark.line + 1
-    for child in node.value if isinstance(node, yaml.SequenceNode) else [value for _, value in pairs]:
-        yield from _repeated_keys(child, (*parents, id(node)))
+    def construct_mapping(self, node, deep=False):
+        try:
+            check_keys([self.construct_object(key, deep=True) for key, _ in node.value])
+        except ClusterletsError as error:
+            raise ClusterletsError(f"line {node.start_mark.line + 1}: {error}") from None
+        return super().construct_mapping(node, deep)
 
 
 def read_config_options(config: Mapping, arguments: Iterable[str]) -> dict:
@@ -135,14 +123,6 @@ def _read_texts(value: Any) -> Any:
     if isinstance(value, list):
         return [_read_texts(item) for item in value]
     return parse_unquoted(value) if isinstance(value, str) else value
-
-
-def check_config_options(arguments: Iterable[str]) -> None:
-    """Like :func:`check_spelling`, for arguments of ``--config KEY=VALUE``, which Snakemake would read by Python's rules."""
-    faults = []
-    for argument in arguments:
-        faults += _collect_faults(functools.partial(parse_unquoted, argument.partition("=")[2]), f"--config {argument}: ")
-    _refuse(faults)
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
@@ -211,13 +191,10 @@ def _validator(schema: str | Path):
 
 def _with_whole_numbers(value):
     """A copy with 1 in place of 1.0, so that each value has one spelling in paths and commands."""
-    try:
-        if isinstance(value, Mapping):
-            return {key: _with_whole_numbers(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [_with_whole_numbers(item) for item in value]
-    except RecursionError:
-        raise ClusterletsError("The configuration cannot be used: a list or mapping in it contains itself.") from None
+    if isinstance(value, Mapping):
+        return {key: _with_whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(item) for item in value]
     return canonical_value(value)
 
 

@@ -130,6 +130,6 @@ def _counts_and_moments(prepared: Prepared, pieces_of_rows: np.ndarray) -> dict[
     """For each piece, its instances of each group (G, K), its centroid (G, d) and its inertia (G,)."""
     n_pieces = int(pieces_of_rows.max()) + 1
     centroids, inertia = geometry.moments_by_label(prepared.X, pieces_of_rows, n_pieces)
-    counts = np.zeros((n_pieces, len(prepared.group_names)), dtype=np.int64)
+    counts = np.zeros((n_pieces, len(prepared.group_values)), dtype=np.int64)
     np.add.at(counts, (pieces_of_rows, prepared.groups), 1)
     return {"counts": counts, "centroids": centroids, "inertia": inertia}

@@ -20,7 +20,6 @@ from clusterlets.parameter_text import format_parameters
 from clusterlets.supervision.fits import Budget, fits
 from clusterlets.supervision.machine_code import load_machine_code
 from clusterlets.supervision.statuses import BUDGET_EXCEEDED, INFEASIBLE, OK, UNSUPPORTED
-from clusterlets.tables.table import columns_of_names
 
 
 def fit_method(
@@ -47,7 +46,7 @@ def fit_method(
     """
     prepared, method_class = Prepared.load(data), load_method(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
-    unsupported = method_class().unsupported(n_rows, len(prepared.group_names))
+    unsupported = method_class().unsupported(n_rows, len(prepared.group_values))
     if k > n_rows or unsupported:
         save_failed_batch(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
@@ -58,7 +57,7 @@ def fit_method(
     if "numba" in method_class.libraries:
         load_machine_code(method_class, fit_budget)
 
-    sensitive_columns = dict(enumerate(columns_of_names(prepared.group_names)))
+    sensitive_columns = dict(enumerate(zip(*prepared.group_values, strict=True)))
     shared: dict[str, Any] = {}
 
     def fit(seed: int):

@@ -14,7 +14,7 @@ from clusterlets.storage import save_json
 def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) -> None:
     """Measure a prepared dataset.
 
-    output: rows, largest distance, cohesion and sizes of the groups (JSON)
+    output: rows, largest distance, cohesion, and values and sizes of the groups (JSON)
     """
     prepared = Prepared.load(data)
     n = len(prepared.X)
@@ -26,12 +26,13 @@ def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) 
     else:
         sums = geometry.sampled_sums(prepared.X, one_cluster, 1, order)
     cohesion, error = cohesion_with_error(np.ones((1, 1), dtype=bool), np.array([n]), sums, diameter)
-    counts = np.bincount(prepared.groups, minlength=len(prepared.group_names))
+    counts = np.bincount(prepared.groups, minlength=len(prepared.group_values))
     summary = {
         "rows": n,
         "diameter": diameter,
         "cohesion": cohesion,
-        "groups": {name: int(count) for name, count in zip(prepared.group_names, counts, strict=True)},
+        "group_values": prepared.group_values,
+        "group_sizes": counts.tolist(),
     }
     if order is not None:
         summary |= {"cohesion_error": error, "diameter_at_most": upper_bound}

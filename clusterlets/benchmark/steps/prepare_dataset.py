@@ -29,7 +29,7 @@ def prepare_dataset(
     raw_dir: folder of the raw files of all datasets, <raw_dir>/<dataset>/<file>
     receipt_path: receipt of the fetch; removed if the raw files are unusable, so that the next run fetches again
     scaling: none, or standard (zero mean, unit population variance, constant columns 0)
-    npz_path: arrays to write: X float64 (n, d), groups int64 (n,), feature_names and group_names (text)
+    npz_path: arrays to write: X float64 (n, d), groups int64 (n,), feature_names (d,) and group_values (K, S), as text
     json_path: description to write: counts, fingerprint, source, licence, citation, warnings
     sensitive: class, a sensitive attribute of the dataset, or several attributes joined by +
     duplicates: keep, or drop (rows that equal an earlier one in all features and the class); by default as in sources.yaml
@@ -75,7 +75,7 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
             "X": scaled(table, scaling),
             "groups": table.groups.astype(np.int64),
             "feature_names": np.array(table.feature_names),
-            "group_names": np.array(table.group_names),
+            "group_values": np.array(table.group_values),
         },
     )
     try:

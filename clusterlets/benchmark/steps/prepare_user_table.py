@@ -16,7 +16,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     name: id of the table in the configuration
     table: the file (CSV, TSV, Excel or Parquet)
     settings: sensitive (a list of columns), features (a list or "numeric"), scaling, and how to read the file, as JSON
-    npz_path: arrays to write: X, groups, feature_names, group_names (.npz)
+    npz_path: arrays to write: X, groups, feature_names, group_values (.npz)
     json_path: description to write: counts, fingerprint, source, warnings
     sha256: SHA-256 of the file when the workflow was planned; by default, any file is accepted
     """
@@ -25,7 +25,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     sensitive, features = options["sensitive"], options["features"]
     reading = user_table.Reading(**{key: options[key] for key in user_table.READING if key in options})
     advice = "The configuration's features name the columns to cluster by."
-    checked_table, remarks, _ = user_table.read(Path(table), sensitive, features, reading, advice=advice)
+    checked_table, remarks, *_ = user_table.read(Path(table), sensitive, features, reading, advice=advice)
     digest = hash_of_file(table)
     if sha256 not in ("", digest):
         raise ClusterletsError(f"{table} changed while the workflow ran. Run the same command again.")

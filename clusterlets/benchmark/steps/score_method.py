@@ -18,7 +18,7 @@ from clusterlets.parameter_text import format_parameters
 from clusterlets.storage import load_json
 from clusterlets.supervision.fits import Budget
 from clusterlets.supervision.statuses import BUDGET_EXCEEDED, NEVER_FITTED
-from clusterlets.tables.table import columns_of_names
+from clusterlets.text import names_of_groups
 
 
 def score_method(
@@ -48,7 +48,9 @@ def score_method(
     cell = Cell(dataset, method_class.name, k, json.loads(parameters), seeds)
     inputs = shared_inputs(cell, method_class, tables_of)
     geometry = load_json(inputs["geometry"])
-    groups, columns = geometry["groups"], columns_of_names(list(geometry["groups"]))
+    values = geometry["group_values"]
+    groups = dict(zip(names_of_groups(values), geometry["group_sizes"], strict=True))
+    columns = list(zip(*values, strict=True))
 
     outcomes: Iterable[Iterable[Outcome]]
     if method_class.is_matcher:

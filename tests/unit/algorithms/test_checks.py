@@ -77,7 +77,7 @@ def test_constant_features_are_accepted():
 
 @pytest.mark.parametrize("factor", [1e160, 1e-170])
 def test_standardising_refuses_extreme_features(factor):
-    table = Table(X * factor, GROUPS, ("weight", "height"), ("a", "b"))
+    table = Table(X * factor, GROUPS, ("weight", "height"), (("a",), ("b",)))
     with pytest.raises(ClusterletsError, match="'(weight|height)'"):
         scaled(table, "standard")
 

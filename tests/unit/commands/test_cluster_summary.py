@@ -188,3 +188,15 @@ def test_each_of_several_sensitive_columns_has_its_shares_deviation_and_limit(pe
     assert re.search(r"\ncolumn      race: max deviation 0\.\d{3}, asked for 0\.2: kept   \(2 values\)\n", output)
     assert "warning: features that give sex away, so that the clusters are pulled apart by group: copy; --exclude" in output
     assert "asked for" not in re.findall("column .*", run(*command, "--method", "k-means")[1])[0]
+
+
+def test_a_value_that_holds_the_sign_between_names_stays_one_value(people, run):
+    """Of two columns, too, whose combinations would otherwise have the same names."""
+    skills, tools = ["R + SQL", "R", "R + SQL", "R"], ["C", "SQL + C", "C", "C"]
+    people.assign(skills=skills * 15, tools=tools * 15).to_csv("people.csv", index=False)
+    command = ("cluster", "people.csv", "--features", "height", "-k", "2", "--max-deviation", "0.1", "--save", "model.json")
+    assert "; skills: R 50.0%, R + SQL 50.0%\n" in run(*command, "--sensitive", "skills", "--report", "page.html")[1]
+    people.assign(skills=skills * 15, tools=tools * 15).head(8).to_csv("new.csv", index=False)
+    status, output, _ = run(*command, "--sensitive", "skills", "--sensitive", "tools", "--combinations")
+    assert status == 0 and "'R' + 'SQL + C'" in output and "'R + SQL' + 'C'" in output
+    assert "'R' + 'SQL + C' 25.0%" in run("assign", "model.json", "new.csv")[1]

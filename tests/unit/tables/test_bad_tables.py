@@ -105,8 +105,8 @@ REFUSED = {
     ),
     "tabs": (GOOD.replace(",", "\t"), r"""name it: --separator $'\t' (in a configuration, separator: "\t")."""),
     "one column": ("city\na\nb\na\n", "people.csv has only one column, 'city'. Correct"),
-    "a short line": (GOOD.replace("29,true,Rom", "29,true"), "people.csv, line 4: 2 cells where the header has 3"),
-    "decimal commas": (GOOD.replace("45.5", "45,5"), "people.csv, line 3: 4 cells where the header has 3"),
+    "a short line": (GOOD.replace("29,true,Rom", "29,true"), "people.csv, line 4: 2 cells where 3 are expected"),
+    "decimal commas": (GOOD.replace("45.5", "45,5"), "people.csv, line 3: 4 cells where 3 are expected"),
     "an unclosed quotation mark": (GOOD.replace("Bonn", '"Bonn'), "line 3: unexpected end of data; is a quot"),
     "text after a quotation mark": (GOOD.replace("Bonn", '"Bo"nn'), "people.csv, line 3: ',' expected after '\"'"),
     "bytes that are not UTF-8": (GOOD.replace("Bonn", "Köln").encode("latin-1"), "line 3: the byte 0xf6 is not UTF-8"),
@@ -160,7 +160,7 @@ def test_row_numbers_that_pandas_saved_as_csv_are_left_out_and_mentioned(read):
 
 def test_row_numbers_that_pandas_saved_as_parquet_are_left_out_and_mentioned(write_parquet):
     columns = {"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"], "__index_level_0__": [2, 0, 1]}
-    table, remarks, _ = user_table.read(write_parquet(columns), ["city"])
+    table, remarks, *_ = user_table.read(write_parquet(columns), ["city"])
     assert table.feature_names == ("age",) and remarks == [ROW_NUMBERS_REMARK]
 
 
@@ -485,9 +485,9 @@ def test_dates_beyond_pythons_range_are_text(date_type, far, write_parquet):
     pyarrow = pytest.importorskip("pyarrow")
     dates = pyarrow.array([0, far, 0, None], type=pyarrow.type_for_alias(date_type))
     path = write_parquet({"age": [1, 2, 3, 4], "born": dates, "city": ["a", "b", "a", "b"]}, version="2.6")
-    table, remarks, _ = user_table.read(path, ["city"])
+    table, remarks, *_ = user_table.read(path, ["city"])
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): born"]
-    table, remarks, _ = user_table.read(path, ["born"])
+    table, remarks, *_ = user_table.read(path, ["born"])
     assert sorted(table.group_counts.tolist()) == [1, 2] and "1970-01-01" in " ".join(table.group_names)
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
 
@@ -500,7 +500,7 @@ def test_the_step_writes_the_table_and_its_description(tmp_path):
     table.write_text(GOOD)
     prepare_user_table("people", str(table), SETTINGS, str(npz_path), str(json_path))
     arrays, description = load_arrays(npz_path), load_json(json_path)
-    assert arrays["group_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
+    assert arrays["group_values"].tolist() == [["Bonn"], ["Rom"]] and np.allclose(arrays["X"].mean(axis=0), 0)
     assert description["groups"] == {"Bonn": 1, "Rom": 2} and description["sensitive"] == "city"
     assert (description["rows"], description["features"], description["source"]) == (3, 2, str(table))
     assert description["source_sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
@@ -558,7 +558,7 @@ def test_rows_that_lack_a_feature_are_left_out_on_request(tmp_path):
     path.write_text(MESSY)
     with pytest.raises(ClusterletsError, match=r"line 5: column 'pay' is empty \(.* drop\)\. Fill them\. Correct "):
         user_table.read(path, ["city"], advice="Fill them.")
-    table, remarks, rows = user_table.read(path, ["city"], user_table.NUMERIC, user_table.Reading(missing="drop"))
+    table, remarks, rows, _ = user_table.read(path, ["city"], user_table.NUMERIC, user_table.Reading(missing="drop"))
     assert rows.tolist() == [row for row in range(60) if row not in (3, 5, 8)] and len(table.X) == 57
     assert "2 of 60 rows lack a value and were left out: pay" in remarks
     assert "1 of 58 rows has no sensitive value and was left out" in remarks
@@ -569,7 +569,7 @@ def test_identifiers_and_postcodes_are_left_out_on_request_and_mentioned(tmp_pat
     path = tmp_path / "people.csv"
     path.write_text(MESSY)
     settings = {"reading": user_table.Reading(missing="drop"), "reason_to_skip": reason_not_a_feature}
-    table, remarks, _ = user_table.read(path, ["city"], **settings)
+    table, remarks, *_ = user_table.read(path, ["city"], **settings)
     assert table.feature_names == ("age", "pay")
     reasons = "zip (a postcode, by its name), member (whole numbers that all differ)"
     assert f"left out (--features names columns to keep): {reasons}" in remarks

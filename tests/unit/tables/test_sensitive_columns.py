@@ -21,7 +21,6 @@ ARRAYS = {
     "int": RNG.integers(-3, 3, 40),
     "uint8": RNG.integers(0, 20, 40).astype(np.uint8) * 12,
     "float": RNG.integers(-2, 2, 40) * 1.0,
-    "complex": RNG.integers(0, 3, 40) + 1j * RNG.integers(0, 2, 40),
     "text": STRINGS[RNG.integers(0, 5, 40)],
     "bytes": np.char.encode(STRINGS[RNG.integers(0, 5, 40)], "utf-8"),
     "objects": STRINGS.astype(object)[RNG.integers(0, 5, 40)],

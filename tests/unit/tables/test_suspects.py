@@ -9,7 +9,7 @@ from clusterlets.tables.table import Table
 
 def table(**columns):
     X = np.column_stack([np.asarray(values, dtype=float) for values in columns.values()])
-    return Table(X, np.arange(len(X)) % 2, tuple(columns), ("a", "b"))
+    return Table(X, np.arange(len(X)) % 2, tuple(columns), (("a",), ("b",)))
 
 
 REPEATED = np.array([1.0, 1, 2, 2])  # values that are not suspect
@@ -55,7 +55,7 @@ def test_features_that_follow_from_the_sensitive_column_are_named():
         "nearly": [0, 1, 2, 0, 1, 1],
         "distinct": [0, 1, 2, 3, 4, 5],
     }
-    table = Table(np.array(list(columns.values()), float).T, np.array([0, 1, 2] * 2), tuple(columns), ("f", "m", "d"))
+    table = Table(np.array(list(columns.values()), float).T, np.array([0, 1, 2] * 2), tuple(columns), (("f",), ("m",), ("d",)))
     assert giveaways(table, sex) == ["copy", "dummy"]
 
 
@@ -64,6 +64,6 @@ def test_features_from_which_the_sensitive_column_follows_are_named_if_their_val
     treated, rare = (arm > 0).astype(float), np.arange(40) == 0
     mixed = np.where(np.arange(40) == 39, 0, arm)  # one row of arm 3 counts as arm 0, which is not treated
     columns = (arm, np.arange(40.0), mixed, np.zeros(40))
-    table = Table(np.column_stack(columns), treated.astype(int), ("arm", "distinct", "mixed", "constant"), ("0", "1"))
+    table = Table(np.column_stack(columns), treated.astype(int), ("arm", "distinct", "mixed", "constant"), (("0",), ("1",)))
     assert giveaways(table, treated) == ["arm"]
     assert giveaways(table, np.ones(40)) == giveaways(table, rare) == []

@@ -234,7 +234,7 @@ def test_listing_datasets_and_fetching_a_bundled_one_imports_no_heavy_library(tm
 
 
 def toy_table(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.1)), group=(0, 1, 0)):
-    return Table(np.array(X, dtype=float), np.array(group), ("a", "b"), ("no", "yes"))
+    return Table(np.array(X, dtype=float), np.array(group), ("a", "b"), (("no",), ("yes",)))
 
 
 def test_the_fingerprint_hashes_the_documented_text():
@@ -253,7 +253,7 @@ def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_last_bits
 @pytest.mark.parametrize(
     "table, message",
     [
-        (Table(np.empty((0, 2)), np.empty(0, dtype=int), ("a", "b"), ("no", "yes")), "no row is left"),
+        (Table(np.empty((0, 2)), np.empty(0, dtype=int), ("a", "b"), (("no",), ("yes",))), "no row is left"),
         (toy_table(X=((1, 2), (1, np.inf), (1, 2))), "row 2: column b is not a finite number"),
         (toy_table(group=(1, 1, 1)), "no row has the group no"),
         (toy_table(X=((1,), (2,), (3,))), "do not fit"),

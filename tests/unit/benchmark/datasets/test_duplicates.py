@@ -31,7 +31,7 @@ SMALL_TABLES = st.lists(
 def test_only_the_first_of_equal_rows_is_kept_and_the_order_of_rows_stays(rows):
     X, group = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
     attribute = np.array([f"value {index}" for index in range(len(rows))], dtype=object)
-    table = Table(X, group, ("a", "b"), ("no", "yes"), {"c": attribute})
+    table = Table(X, group, ("a", "b"), (("no",), ("yes",)), {"c": attribute})
     first_rows = [index for index, row in enumerate(rows_of(table)) if row not in rows_of(table)[:index]]
     distinct = without_duplicates(table)
     assert np.array_equal(distinct.X, X[first_rows]) and np.array_equal(distinct.groups, group[first_rows])

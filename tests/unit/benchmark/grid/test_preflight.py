@@ -31,7 +31,7 @@ def test_a_folder_that_does_not_exist_yet_is_judged_by_its_parent(tmp_path, monk
 @pytest.fixture
 def run_failing_step(tmp_path, monkeypatch):
     """A function that runs a step whose output cannot be written because of a system error with a given number."""
-    save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
+    save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_values": np.array([["a"], ["b"]])})
     output = tmp_path / "geometry.json"
     output.write_text("old")
 

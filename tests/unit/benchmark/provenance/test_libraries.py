@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[4]
 def geometry_step(tmp_path, monkeypatch):
     """The arguments of measure-geometry, and the file that it writes."""
     table, output = tmp_path / "x.npz", tmp_path / "geometry.json"
-    save_arrays(table, {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
+    save_arrays(table, {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_values": np.array([["a"], ["b"]])})
     monkeypatch.setenv(PLANNED, json.dumps(environment.installed()))
     options = ["--dataset", "x", "--base-seed", "0", "--data", str(table), "--output", str(output)]
     return ["measure-geometry", *options], output

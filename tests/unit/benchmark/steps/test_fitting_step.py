@@ -30,7 +30,7 @@ class Halves(Method):
 
 def run_step(folder, X, entry, k, seeds, n_starts=1):
     """Fit the method of a configuration's ``entry`` to a table of two groups, and return its pieces and labels."""
-    save_arrays(folder / "data.npz", {"X": X, "groups": np.arange(len(X)) % 2, "group_names": np.array(["a", "b"])})
+    save_arrays(folder / "data.npz", {"X": X, "groups": np.arange(len(X)) % 2, "group_values": np.array([["a"], ["b"]])})
     data, pieces, labels = (str(folder / f"{name}.npz") for name in ("data", "pieces", "labels"))
     fit_method(
         data,

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from clusterlets.algorithms.geometry import diameter
 from clusterlets.benchmark.grid.artifacts import Prepared, SeedBatch
 from clusterlets.benchmark.grid.cells import Cell, sample_stream, seeds_of
-from clusterlets.benchmark.grid.paths import PLAIN_COST, prepared_path, shared_inputs
+from clusterlets.benchmark.grid.paths import PLAIN_COST, fitted_pieces, prepared_path, shared_inputs
 from clusterlets.benchmark.grid.pieces import save_pieces
 from clusterlets.benchmark.grid.runs_columns import COLUMNS, read_cell, write_cell
 from clusterlets.benchmark.grid.runs_frame import read_runs
@@ -21,6 +21,9 @@ from clusterlets.benchmark.grid.samples import Sample
 from clusterlets.benchmark.grid.scoring import CLUSTERLETS, match
 from clusterlets.benchmark.steps import collect_runs
 from clusterlets.benchmark.steps.extract_clusterlets import extract_clusterlets
+from clusterlets.benchmark.steps.fit_method import fit_method
+from clusterlets.benchmark.steps.measure_geometry import measure_geometry
+from clusterlets.benchmark.steps.prepare_user_table import prepare_user_table
 from clusterlets.benchmark.steps.score_method import score_method
 from clusterlets.benchmark.steps.sum_distances import sum_distances
 from clusterlets.errors import UnusableFileError
@@ -40,8 +43,8 @@ def iris(tmp_path, monkeypatch):
     """The prepared table, saved in the folder ``tables``."""
     monkeypatch.chdir(tmp_path)
     X, groups = load_iris(return_X_y=True)
-    save_arrays(prepared_path("npz", "tables", "iris"), {"X": X, "groups": groups, "group_names": np.array(GROUP_NAMES)})
-    return Prepared(X, groups, GROUP_NAMES)
+    save_arrays(prepared_path("npz", "tables", "iris"), {"X": X, "groups": groups, "group_values": np.array([GROUP_NAMES]).T})
+    return Prepared(X, groups, [[name] for name in GROUP_NAMES])
 
 
 def score_cell(cell):
@@ -100,7 +103,10 @@ def test_the_sample_of_rows_depends_only_on_the_dataset_and_has_at_most_2000_row
 def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, matcher, hops):
     cell = Cell("iris", matcher, 6, {"hops": [1, hops]}, "0-2")
     files = shared_inputs(cell, get(matcher), "tables")
-    save_json(files["geometry"], {"diameter": diameter(iris.X), "groups": dict.fromkeys(GROUP_NAMES, 50)})
+    save_json(
+        files["geometry"],
+        {"diameter": diameter(iris.X), "group_values": [[name] for name in GROUP_NAMES], "group_sizes": [50] * 3},
+    )
     table = {"data": files["data"], "dataset": "iris", "base_seed": 0}
     extract_clusterlets(**table, k=6, seeds="0-2", pieces=files["pieces"], labels=files["labels"])
     sum_distances(**table, labels=files["labels"], output=files["distances"])
@@ -116,6 +122,25 @@ def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, match
         undefined = {"silhouette", "silhouette_error", "silhouette_least_group"} if report["overlap"] else set()
         assert empty == {"cohesion_error"} | undefined
     assert any(float(row["overlap"]) for row in rows) == (matcher in ("D", "B"))  # only D and B share clusterlets
+
+
+def test_one_column_whose_values_hold_the_sign_between_names_counts_as_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = np.arange(80)
+    skills, x = np.array(["R + SQL", "R + Java", "C + SQL", "C + Java"])[rows % 4], np.isin(rows % 4, (1, 2)) * 10
+    lines = [f"{feature},{row % 7},{skill}\n" for row, feature, skill in zip(rows, x, skills, strict=True)]
+    (tmp_path / "people.csv").write_text("".join(["x,y,skills\n", *lines]))
+    data, table = prepared_path("npz", "tables", "people"), {"dataset": "people", "base_seed": 0}
+    settings = json.dumps({"sensitive": ["skills"], "features": "numeric", "scaling": "none"})
+    prepare_user_table("people", "people.csv", settings, data, prepared_path("json", "tables", "people"))
+    deviations = []
+    for bound in (0.02, 1):  # every cluster keeps the shares of R and of SQL in both, but not the shares of the four skills
+        cell = Cell("people", "fair-limit", 2, {"max_deviation": [bound]}, "0-0")
+        measure_geometry(data, **table, output=shared_inputs(cell, get("fair-limit"), "tables")["geometry"])
+        fit = {"method": '{"name": "fair-limit"}', "k": 2, "parameters": json.dumps({"max_deviation": bound}), "seeds": "0-0"}
+        fit_method(data, **table, **fit, budget="{}", pieces=fitted_pieces(cell, "tables")[0], labels="labels.npz")
+        deviations.append(float(score_cell(cell)[0]["column_deviation"]))
+    assert deviations[0] <= 0.02 and deviations[1] == 0.25
 
 
 def save_cell(cell, path, order=None):

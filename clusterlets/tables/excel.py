@@ -1,0 +1,76 @@
+"""Read a sheet of an Excel file as columns of text, with the faults of cells whose value the file does not hold."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from clusterlets.tables.table import BadData
+
+
+@contextmanager
+def damage_as_bad_data(name: str, format_name: str) -> Iterator[None]:
+    """Raise a library's errors about the content as BadData."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the system's error, not the content's
+            raise
+        raise BadData(f"{name} is not an intact {format_name} file ({' '.join(str(error).split())[:200]}).") from None
+
+
+def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[str]], dict[int, str], list[str]]:
+    """The header, the columns, the fault of each column that has one, by its position, and remarks.
+
+    Reads the sheet of this name, or else the first visible one with cells.
+    """
+    with damage_as_bad_data(path.name, "Excel"):
+        from openpyxl import load_workbook  # imported late: only Excel files need it
+
+        book = load_workbook(path, data_only=True)
+        sheets = {sheet.title: sheet for sheet in book.worksheets if any(any(map(_value, row)) for row in sheet.iter_rows())}
+        hidden = [title for title, sheet in sheets.items() if sheet.sheet_state != "visible"]
+        title = name or next((title for title in sheets if title not in hidden), None)
+        sheet = sheets.get(title)
+        rows = [[_value(cell) for cell in row] for row in sheet.iter_rows()] if sheet else []
+        formulas = _formulas_without_value(path, title, rows) if sheet else {}
+    if sheet is None and name is not None:
+        raise BadData(f"{path.name} has no sheet {name!r} with cells; its sheets: {', '.join(sheets)}.")
+    if sheet is None:
+        raise BadData(f"{path.name} is empty{', but for hidden sheets: ' + ', '.join(hidden) if hidden else ''}.")
+    while rows and not any(cell != "" for cell in rows[-1]):
+        rows.pop()
+    width = max(index + 1 for row in rows for index, cell in enumerate(row) if cell != "")
+    header, *rows = [row[:width] for row in rows]
+    faults = {column: fault for column, fault in formulas.items() if column < width}
+    for merged in sheet.merged_cells.ranges:
+        if merged.max_row > 1:
+            fault = f"the cells {merged.coord} are merged, so only the first has a value; unmerge them, and fill in the others."
+            faults |= dict.fromkeys(range(merged.min_col - 1, min(merged.max_col, width)), fault)
+    others = [title for title in sheets if title != sheet.title]
+    remarks = [f"read the sheet {sheet.title!r}; --sheet names another: {', '.join(others)}"] if others and name is None else []
+    return header, list(zip(*rows, strict=True)) or [()] * len(header), faults, remarks
+
+
+def _value(cell) -> str:
+    """The cell as in a CSV file. A whole number has no point, and Excel's errors count as missing."""
+    value = None if cell.data_type == "e" else cell.value
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else as_text([value])[0]
+
+
+def _formulas_without_value(path: Path, title: str, rows: Sequence[Sequence[str]]) -> dict[int, str]:
+    """For each column with a formula whose result the file lacks, where it is and what to do."""
+    from openpyxl import load_workbook
+
+    faults: dict[int, str] = {}
+    for row in load_workbook(path, read_only=True)[title].iter_rows():
+        for cell in row:
+            if cell.data_type == "f" and not rows[cell.row - 1][cell.column - 1]:
+                message = f"the file lacks the result of the formula in {cell.coordinate}; open it in Excel, and save it there."
+                faults.setdefault(cell.column - 1, message)
+    return faults
+
+
+def as_text(values: Sequence[Any]) -> list[str]:
+    """The cells as in a CSV file. Missing values and NaN become empty strings."""
+    return ["" if value is None or value != value else str(value) for value in values]
