@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 from clusterlets import (
     FRAC,
@@ -340,6 +341,17 @@ def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
             InvalidInput, match="column 0: it holds values of born; give the columns in the order of the fit, s"
         ):
             assign(new_groups[["born", "sex"]].to_numpy())
+
+
+def test_an_estimator_of_any_method_can_assign_rows_if_the_method_guarantees_something_for_them():
+    by_name = MethodClustering("fair-limit", K, parameters={"max_deviation": 0.05}, random_state=0)
+    assert not any(hasattr(MethodClustering("k-means"), name) for name in ("assign", "saved"))
+    with pytest.raises(NotFittedError):
+        by_name.assign(X[N:], sensitive_features=SEX[N:])
+    labels = by_name.fit(X[:N], sensitive_features=SEX[:N]).assign(X[N:], sensitive_features=SEX[N:])
+    expected = fit("fair-limit")
+    assert (labels == expected.assign(X[N:], sensitive_features=SEX[N:])).all()
+    assert (labels == expected.saved().assign(X[N:], SEX[N:])).all()
 
 
 def test_a_clustering_without_a_guarantee_for_new_rows_cannot_be_saved():

@@ -89,12 +89,17 @@ def checked_estimators():
             yield with_alternating_groups(estimator)(3, **settings, **output), expected_failures
 
 
-CHECKED = list(checked_estimators())
+# Each base with a `fit` of its own, and one that fails a check as expected, in the fast tests; the others take a minute.
+FAST = ("CheckedClusterletClustering()", "CheckedFairLimit(max_deviation=1, n_clusters=3)", "CheckedFairLloyd(n_clusters=3)")
+CHECKED = [
+    pytest.param(estimator, failures, id=repr(estimator), marks=[] if repr(estimator) in FAST else pytest.mark.slow)
+    for estimator, failures in checked_estimators()
+]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # for tables with few distinct rows
 @pytest.mark.filterwarnings("ignore:n_clusters=. overrides")  # the checks always set n_clusters
-@pytest.mark.parametrize(("estimator", "expected_failures"), CHECKED, ids=[repr(estimator) for estimator, _ in CHECKED])
+@pytest.mark.parametrize(("estimator", "expected_failures"), CHECKED)
 def test_scikit_learns_checks_pass_except_the_expected_failures(estimator, expected_failures):
     results = check_estimator(estimator, expected_failed_checks=expected_failures, on_fail=None, on_skip=None)
     assert len(results) > 40  # the checks did run
