@@ -79,7 +79,7 @@ def test_a_missing_library_that_is_in_no_extra_is_an_ordinary_import_error():
 
 @pytest.mark.parametrize(
     ("command", "extra"),
-    [("compare", "workflow"), ("cluster", "tables"), ("assign", "tables")],
+    [("compare", "workflow"), ("rank", "workflow"), ("cluster", "tables"), ("assign", "tables")],
 )
 def test_a_command_without_its_libraries_says_in_one_line_what_to_install(command, extra):
     code = f"""
