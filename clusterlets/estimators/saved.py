@@ -314,7 +314,7 @@ class SavedClustering:
         check_columns(numbers, have_names=True)
         blocks = [np.asarray(column, dtype=np.float64)[:, None] for _, column in numbers]
         if not is_encoded:
-            blocks += [_encode_text(columns[name], levels) for name, levels in self.text_columns.items()]
+            blocks += [_encode_text(name, columns[name], levels) for name, levels in self.text_columns.items()]
         return np.ascontiguousarray(np.hstack(blocks))
 
     def save(self, path: str) -> None:
@@ -332,10 +332,14 @@ def _filled(column, fill: float | None) -> np.ndarray:
     return values if fill is None else np.where(is_missing(values), fill, values)
 
 
-def _encode_text(column, levels: list) -> np.ndarray:
-    """A feature (n, L) for each of the levels of a column of text. Without the level None, other values have no feature."""
+def _encode_text(name: str, column, levels: list) -> np.ndarray:
+    """A feature (n, L) for each of the levels of a column of text. Without the level None, a warning names other values."""
     values = np.asarray(column, dtype=object)
     texts = ["missing" if gap else str(value).strip() for value, gap in zip(values, is_missing(values), strict=True)]
-    others = len(levels) - 1 if levels[-1] is None else len(levels)
-    index = {level: position for position, level in reversed(list(enumerate(levels)))}
+    index = {level: position for position, level in enumerate(levels)}
+    others = index.get(None, len(levels))
+    unknown = [text for text in dict.fromkeys(texts) if text not in index] if others == len(levels) else []
+    if unknown:
+        names = ", ".join(map(repr, first_of(unknown, 5)))
+        warnings.warn(f"X, column {name!r}: the fit had no rows with {names}, so these rows are no value of it", stacklevel=5)
     return np.eye(len(levels) + 1)[[index.get(text, others) for text in texts], : len(levels)]

@@ -140,7 +140,7 @@ def _checked_text_columns(value: Any, feature_names: list[str] | None) -> dict[s
         raise ValueError("text_columns is no mapping of names")
     expected = []
     for name, levels in columns.items():
-        if not _is_list(levels) or not levels or not all(map(_is_text, levels[:-1])) or not (_is_text(levels[-1] or "")):
+        if not _is_list(levels) or not levels or not all(map(_is_text, levels[:-1])) or not _is_text(levels[-1] or ""):
             raise ValueError(f"text_columns: the values of {name[:60]!r} are no texts")
         expected += [f"{name} = {'other' if level is None else level}" for level in levels]
     if expected and (feature_names is None or feature_names[len(feature_names) - len(expected) :] != expected):

@@ -621,6 +621,10 @@ def _one_hot(cells: Sequence[str], is_used: np.ndarray) -> tuple[list[str | None
     dummies = encoder.fit(texts[is_used]).transform(texts)
     rare = encoder.infrequent_categories_[0]
     levels = [level for level in encoder.categories_[0].tolist() if rare is None or level not in rare]
+    if rare is not None and "other" in levels:  # it would have the name of the feature of all rare values
+        own = levels.index("other")
+        dummies[:, -1] += dummies[:, own]
+        levels, dummies = [level for level in levels if level != "other"], np.delete(dummies, own, axis=1)
     return [*levels, *([] if rare is None else [None])], dummies
 
 

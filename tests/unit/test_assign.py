@@ -540,6 +540,14 @@ def test_strict_refuses_rows_that_cannot_keep_the_limits_and_a_later_call_compar
     assert "limits      kept by old and new rows together" in output and shares in output
 
 
+def test_a_value_of_a_text_column_that_no_feature_stands_for_is_named(people, run):
+    people[:N].assign(kind=np.array(["red", "blue"])[np.arange(N) % 2]).to_csv("old.csv", index=False)
+    assert run(*SAVE_COMMAND, "--categorical", "onehot")[0] == 0
+    people[N:].assign(kind=np.array(["red", "green"])[np.arange(N_NEW) % 2]).to_csv("new.csv", index=False)
+    output = run("assign", "people.json", "new.csv")[1]
+    assert "note: X, column 'kind': the fit had no rows with 'green', so these rows are no value of it" in output
+
+
 @pytest.mark.parametrize("scaling", ["none", "standard"])
 def test_encoded_columns_and_filled_gaps_are_saved_and_new_rows_are_prepared_as_the_fit_was(people, run, scaling):
     kinds = np.array(["red", "blue", None])[np.arange(N + N_NEW) % 3]
@@ -568,6 +576,10 @@ def test_encoded_columns_and_filled_gaps_are_saved_and_new_rows_are_prepared_as_
     assert (pd.read_csv("labels.csv")["cluster"] == expected).all()
     saved = SavedClustering.load("people.json")
     assert (saved.assign(frame[N:], SEX[N:]) == expected).all()
+    encoded = pd.DataFrame(np.hstack([numbers, dummies]), columns=saved.feature_names)
+    assert (saved.assign(encoded[N:], SEX[N:]) == expected).all()
+    with pytest.raises(InvalidInput, match="X has more than one column 'age'"):
+        saved.assign(pd.concat([frame[N:], frame[N:][["age"]]], axis=1), SEX[N:])
     with pytest.raises(InvalidInput, match="X has no column 'kind'; the clustering has age, pay, kind"):
         saved.assign(frame[N:].drop(columns="kind"), SEX[N:])
 
