@@ -274,7 +274,7 @@ class SavedClustering:
         """The features (n, d) of new rows, filled, encoded and scaled as in the fit."""
         frame = frame_columns(X)
         if frame is not None and self.feature_names is not None:
-            X = self._features_of_columns(frame)
+            X = self._features_of_columns(frame, self.feature_names)
         else:
             check_numbers(X)
             try:
@@ -296,12 +296,12 @@ class SavedClustering:
             return X
         return np.divide(X - self.mean, self.scale, out=np.zeros_like(X), where=self.scale > 0)
 
-    def _features_of_columns(self, frame: list[tuple[Any, Any]]) -> np.ndarray:
+    def _features_of_columns(self, frame: list[tuple[Any, Any]], feature_names: list[str]) -> np.ndarray:
         """The features (n, d) from the columns of a table, which may hold text that the fit encoded."""
         columns = dict(frame)
-        numeric = self.feature_names[: len(self.feature_names) - sum(map(len, self.text_columns.values()))]
-        is_encoded = all(name in columns for name in self.feature_names)
-        needed = self.feature_names if is_encoded else [*numeric, *self.text_columns]
+        numeric = feature_names[: len(feature_names) - sum(map(len, self.text_columns.values()))]
+        is_encoded = all(name in columns for name in feature_names)
+        needed = feature_names if is_encoded else [*numeric, *self.text_columns]
         for name in needed:
             n_columns = sum(name == other for other, _ in frame)
             if n_columns != 1:
