@@ -106,6 +106,8 @@ def parse_unquoted(text: str) -> Value:
     value = parse_number(text)
     if math.isinf(value):
         raise ClusterletsError(f"{text[:60]} is not a finite number.")
+    if not value and re.search("[1-9]", text.lower().partition("e")[0]):
+        raise ClusterletsError(f"{text[:60]} is so small that it would be read as 0; write 0 or a larger number.")
     return text if math.isnan(value) else canonical_value(value)
 
 
