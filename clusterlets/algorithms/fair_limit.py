@@ -66,6 +66,7 @@ def fair_limit(
     max_seconds: float | None = None,
     n_jobs: int = 1,
     report: Callable[[str, float], None] | None = None,
+    start: np.ndarray | None = None,
 ) -> FairKMeansResult:
     """Cluster by k-means so that every cluster keeps the limits.
 
@@ -80,6 +81,8 @@ def fair_limit(
         As :class:`clusterlets.FairLimit` declares them; the sizes are ``min_cluster_size`` and ``max_cluster_size``.
     report : callable, optional
         Called after each step, with a name for the step and the cost that it reached.
+    start : int array (n,), optional
+        Labels to start from too. If they keep the limits, the result costs no more than they do.
 
     Raises
     ------
@@ -107,7 +110,8 @@ def fair_limit(
         result = _enumerate(table)
     else:
         deadline = np.inf if max_seconds is None else monotonic() + max_seconds
-        result = _Search(table, random_state, n_init, deadline, report or (lambda step, cost: None), n_jobs).best_of_starts()
+        search = _Search(table, random_state, n_init, deadline, report or (lambda step, cost: None), n_jobs)
+        result = search.best_of_starts(start)
     table.check(result.labels)
     return result
 
@@ -141,11 +145,19 @@ class _Table:
         centres, inertias = moments_by_label(self.X, labels, self.k)
         return FairKMeansResult(labels, centres, float(inertias.sum()), gap, n_iter)
 
-    def check(self, labels: np.ndarray) -> None:
+    def counts_of(self, labels: np.ndarray) -> np.ndarray:
         counts = np.zeros((len(self.totals), self.k), dtype=np.int64)
         np.add.at(counts, (self.groups, labels), 1)
+        return counts
+
+    def is_kept_by(self, labels: np.ndarray) -> bool:
+        counts = self.counts_of(labels)
         sizes = counts.sum(axis=0)
-        if (products(self.limits, counts) > 0).any() or sizes.min() < self.least_size or sizes.max() > self.largest_size:
+        are_sizes_kept = self.least_size <= sizes.min() and sizes.max() <= self.largest_size
+        return bool(are_sizes_kept and not (products(self.limits, counts) > 0).any())
+
+    def check(self, labels: np.ndarray) -> None:
+        if not self.is_kept_by(labels):
             raise NoClusteringError(
                 NOT_CONVERGED, "fair-limit made clusters that break a limit. This is a bug: please report it."
             )
@@ -172,14 +184,20 @@ class _Search:
         rows, self._weights = draw_sample(table.X, table.groups, table.k, random_state)
         self._sample, self._sample_groups = np.ascontiguousarray(table.X[rows]), table.groups[rows]
 
-    def best_of_starts(self) -> FairKMeansResult:
+    def best_of_starts(self, start: np.ndarray | None = None) -> FairKMeansResult:
+        table = self._table
+        has_solution = start is not None and table.is_kept_by(start)
         equal_counts = np.repeat(self._table.totals[:, None] / self._k, self._k, axis=1)
         try:  # find out first whether clusters within the limits exist
-            counts = self._table.whole_counts(equal_counts)
+            counts = table.whole_counts(equal_counts, table.counts_of(start) if has_solution else None)
         except NoClusteringError as error:
             error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
         results = self._run_all(lambda start: self._run_on_table(start, counts), self._place_centres())
+        if start is not None:
+            centres = table.result_for(start).centres
+            results.append(self._run_on_table(Centres(centres, None, np.inf), counts))
+            results += [table.result_for(start, n_iter=0)] if has_solution else []
         # The first of equally good starts, although rounding errors may differ: they may number the same clusters differently.
         least = min(result.inertia for result in results)
         best = next(result for result in results if result.inertia <= least * (1 + 1e-12))
