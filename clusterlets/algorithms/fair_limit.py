@@ -51,6 +51,7 @@ _SMALL_TABLE = 3_000  # up to this many rows, all trials continue on the table, 
 _MIDDLE_TABLE = 12_000  # up to this many rows, two of each chunk continue; above, one
 _MAX_POLISHED_ROWS = 8_000  # larger tables are not polished, because the time grows with the square of the rows
 _MAX_SWEEPS = 2  # of the polish
+_POLISH_SIZE = 200_000_000  # numbers, in about a fifth of a second, after which a polish looks at the time
 
 
 def fair_limit(
@@ -66,6 +67,7 @@ def fair_limit(
     max_seconds: float | None = None,
     n_jobs: int = 1,
     report: Callable[[str, float], None] | None = None,
+    start: np.ndarray | None = None,
 ) -> FairKMeansResult:
     """Cluster by k-means so that every cluster keeps the limits.
 
@@ -80,6 +82,8 @@ def fair_limit(
         As :class:`clusterlets.FairLimit` declares them; the sizes are ``min_cluster_size`` and ``max_cluster_size``.
     report : callable, optional
         Called after each step, with a name for the step and the cost that it reached.
+    start : int array (n,), optional
+        Labels to start from too. If they keep the limits, the result costs no more than they do.
 
     Raises
     ------
@@ -107,7 +111,8 @@ def fair_limit(
         result = _enumerate(table)
     else:
         deadline = np.inf if max_seconds is None else monotonic() + max_seconds
-        result = _Search(table, random_state, n_init, deadline, report or (lambda step, cost: None), n_jobs).best_of_starts()
+        search = _Search(table, random_state, n_init, deadline, report or (lambda step, cost: None), n_jobs)
+        result = search.best_of_starts(start)
     table.check(result.labels)
     return result
 
@@ -124,8 +129,8 @@ class _Table:
     least_size: int
     largest_size: int
 
-    def whole_counts(self, wanted: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
-        return feasible_counts(wanted, self.totals, self.limits, self.least_size, self.largest_size, known)
+    def whole_counts(self, wanted: np.ndarray, known: np.ndarray | None = None, deadline: float = np.inf) -> np.ndarray:
+        return feasible_counts(wanted, self.totals, self.limits, self.least_size, self.largest_size, known, deadline)
 
     def dual_constraints(self) -> tuple[np.ndarray, np.ndarray]:
         """Constraints (R, K) and slack (R, k) of the dual, in units of instances: the limits, and the sizes that can bind."""
@@ -141,11 +146,19 @@ class _Table:
         centres, inertias = moments_by_label(self.X, labels, self.k)
         return FairKMeansResult(labels, centres, float(inertias.sum()), gap, n_iter)
 
-    def check(self, labels: np.ndarray) -> None:
+    def counts_of(self, labels: np.ndarray) -> np.ndarray:
         counts = np.zeros((len(self.totals), self.k), dtype=np.int64)
         np.add.at(counts, (self.groups, labels), 1)
+        return counts
+
+    def is_kept_by(self, labels: np.ndarray) -> bool:
+        counts = self.counts_of(labels)
         sizes = counts.sum(axis=0)
-        if (products(self.limits, counts) > 0).any() or sizes.min() < self.least_size or sizes.max() > self.largest_size:
+        are_sizes_kept = self.least_size <= sizes.min() and sizes.max() <= self.largest_size
+        return bool(are_sizes_kept and not (products(self.limits, counts) > 0).any())
+
+    def check(self, labels: np.ndarray) -> None:
+        if not self.is_kept_by(labels):
             raise NoClusteringError(
                 NOT_CONVERGED, "fair-limit made clusters that break a limit. This is a bug: please report it."
             )
@@ -172,14 +185,20 @@ class _Search:
         rows, self._weights = draw_sample(table.X, table.groups, table.k, random_state)
         self._sample, self._sample_groups = np.ascontiguousarray(table.X[rows]), table.groups[rows]
 
-    def best_of_starts(self) -> FairKMeansResult:
+    def best_of_starts(self, start: np.ndarray | None = None) -> FairKMeansResult:
+        table = self._table
+        has_solution = start is not None and table.is_kept_by(start)
         equal_counts = np.repeat(self._table.totals[:, None] / self._k, self._k, axis=1)
         try:  # find out first whether clusters within the limits exist
-            counts = self._table.whole_counts(equal_counts)
+            counts = table.whole_counts(equal_counts, table.counts_of(start) if has_solution else None, self._deadline)
         except NoClusteringError as error:
             error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
         results = self._run_all(lambda start: self._run_on_table(start, counts), self._place_centres())
+        if start is not None:
+            centres = table.result_for(start).centres
+            results.append(self._run_on_table(Centres(centres, None, np.inf), counts))
+            results += [table.result_for(start, n_iter=0)] if has_solution else []
         # The first of equally good starts, although rounding errors may differ: they may number the same clusters differently.
         least = min(result.inertia for result in results)
         best = next(result for result in results if result.inertia <= least * (1 + 1e-12))
@@ -307,12 +326,25 @@ class _Search:
             centres = result.centres
         assert best is not None
         if len(table.X) <= _MAX_POLISHED_ROWS:
-            labels = best.labels.copy()
-            sizes = table.least_size, table.largest_size
-            _polish(table.X, table.groups, table.limits, *sizes, best.centres.copy(), labels, _MAX_SWEEPS)
-            best = table.result_for(labels, best.gap)
+            best = table.result_for(self._polish(best), best.gap)
         self._report("start on the table", best.inertia)
         return replace(best, n_iter=n_rounds)
+
+    def _polish(self, result: FairKMeansResult) -> np.ndarray:
+        """Labels (n,) at the end of the polish, or at the deadline."""
+        table, labels, centres = self._table, result.labels.copy(), result.centres.copy()
+        n, d = table.X.shape
+        step = n if self._deadline == np.inf else max(1, _POLISH_SIZE // (n * d))
+        for _ in range(_MAX_SWEEPS):
+            has_changed = False
+            for first in range(0, n, step):
+                if monotonic() > self._deadline:
+                    return labels
+                sizes, rows = (table.least_size, table.largest_size), (first, min(first + step, n))
+                has_changed |= _polish(table.X, table.groups, table.limits, *sizes, centres, labels, *rows)
+            if not has_changed:
+                break
+        return labels
 
     def _assign(self, costs, multipliers, counts, may_restart: bool) -> "_Assignment":
         """Nearly the cheapest labels within the limits.
@@ -326,7 +358,7 @@ class _Search:
             if initial is not None and may_restart and (violation > max(2, n / 1000) or not dual.bound > 0):
                 continue
             with suppress(NoClusteringError):
-                counts = table.whole_counts(dual.counts, counts)
+                counts = table.whole_counts(dual.counts, counts, self._deadline)
             labels = transport_groups(costs, table.groups, counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
             gap = cost / dual.bound - 1 if dual.bound > 0 else (np.inf if cost > 0 else 0.0)
@@ -439,11 +471,14 @@ def _move_rows(X, groups, limits, least_size, largest_size, centres, labels, cou
 
 
 @inner
-def _exchange_rows(X, groups, limits, centres, labels, counts, sizes):
-    """Exchange the clusters of two instances wherever this lowers the cost; returns whether any were exchanged."""
-    n, d = X.shape
+def _exchange_rows(X, groups, limits, centres, labels, counts, sizes, begin, end):
+    """Exchange the clusters of two instances wherever this lowers the cost; returns whether any were exchanged.
+
+    The later one of the two is from the rows ``begin`` to ``end``.
+    """
+    d = X.shape[1]
     has_changed = False
-    for first in range(n):
+    for first in range(begin, end):
         for second in range(first):
             cluster_a, cluster_b = labels[first], labels[second]
             if cluster_a == cluster_b:
@@ -476,19 +511,19 @@ def _exchange_rows(X, groups, limits, centres, labels, counts, sizes):
     return has_changed
 
 
-@compiled("void(float64[:,::1], int64[::1], int64[:,::1], int64, int64, float64[:,::1], int64[::1], int64)")
-def _polish(X, groups, limits, least_size, largest_size, centres, labels, max_sweeps):
-    """Move single instances, and exchange pairs, while the sum of squared errors falls and the limits hold.
+@compiled("boolean(float64[:,::1], int64[::1], int64[:,::1], int64, int64, float64[:,::1], int64[::1], int64, int64)")
+def _polish(X, groups, limits, least_size, largest_size, centres, labels, begin, end):
+    """A sweep over the rows, or the part from ``begin`` to ``end``; returns whether anything changed.
 
-    Changes ``labels`` and ``centres`` in place. The centres are the means of the clusters, before and after each change.
+    Single instances move, all before the first part, and pairs are exchanged, if the sum of squared errors falls and the limits
+    hold. Changes ``labels`` and ``centres`` in place. The centres are the means of the clusters, before and after each change.
     """
     k, n_groups = len(centres), limits.shape[1]
     counts, sizes = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
     for row in range(len(X)):
         counts[groups[row], labels[row]] += 1
         sizes[labels[row]] += 1
-    for _ in range(max_sweeps):
+    has_moved = False
+    if begin == 0:
         has_moved = _move_rows(X, groups, limits, least_size, largest_size, centres, labels, counts, sizes)
-        has_exchanged = _exchange_rows(X, groups, limits, centres, labels, counts, sizes)
-        if not (has_moved or has_exchanged):
-            break
+    return _exchange_rows(X, groups, limits, centres, labels, counts, sizes, begin, end) or has_moved

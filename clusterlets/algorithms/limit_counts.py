@@ -13,6 +13,7 @@ In this module, ``rows`` (R, K) are limits, written as in :mod:`clusterlets.algo
 
 from dataclasses import dataclass
 from math import gcd
+from time import monotonic
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from clusterlets.algorithms.limits import products
 from clusterlets.errors import NoClusteringError
 
 _UNIT = 1024  # Distances from fractional counts are whole numbers of 1/1024 instance.
+_STEPS_SIZE = 10_000_000  # pairs of moves, in about a third of a second, after which a search looks at the time
 _MAX_REPAIRS, _MAX_DESCENTS = 800, 3_000  # steps of a search: while a limit is broken, and once all limits are kept
 _MAX_STATES, _MAX_CHECKS = 2_000_000, 300_000_000  # of the dynamic program: this many take about a second
 
@@ -30,26 +32,31 @@ _MAX_JOINED = 12  # clusters above k that are tried, to join them afterwards
 INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
 
 
-def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_sizes: np.ndarray):
+def whole_counts(
+    wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_sizes: np.ndarray, deadline=np.inf
+):
     """Whole counts (K, k) near ``wanted`` (K, k) that keep ``rows @ counts <= slack``, or None if the search fails.
 
     ``rows`` is (R, K) and ``slack`` (R, k). ``totals`` (K,) are the sizes of the groups, and ``least_sizes`` (k,) the smallest
-    sizes that the clusters may have. O(k K^2 (R + k)) time per step.
+    sizes that the clusters may have. After the ``deadline``, by :func:`time.monotonic`, they come no nearer. O(k K^2 (R + k))
+    time per step.
     """
     # For the distance from ``wanted``, an instance of a rare group counts more.
     weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
     counts, min_size = rounded_to(wanted, totals), 4
-    while not _improve_counts(counts, wanted, weights, rows, slack, least_sizes):
+    while not _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline):
         if min_size > totals.sum() / wanted.shape[1]:
             return None
         counts, min_size = rounded_to(_raise_small_clusters(wanted, totals, min_size), totals), 2 * min_size
     return counts
 
 
-def moved_towards(wanted: np.ndarray, counts: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_sizes: np.ndarray):
+def moved_towards(
+    wanted: np.ndarray, counts: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_sizes: np.ndarray, deadline=np.inf
+):
     """Like :func:`whole_counts`, but the search starts from whole ``counts`` (K, k), and all groups weigh the same."""
     counts, weights = counts.copy(), np.ones(len(counts), dtype=np.int64)
-    return counts if _improve_counts(counts, wanted, weights, rows, slack, least_sizes) else None
+    return counts if _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline) else None
 
 
 def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
@@ -158,6 +165,7 @@ def feasible_counts(
     least_size: int = 1,
     largest_size: int | None = None,
     known: np.ndarray | None = None,
+    deadline: float = np.inf,
 ) -> np.ndarray:
     """Counts (K, k) of all instances that keep the limits and sizes, near ``wanted``.
 
@@ -176,7 +184,7 @@ def feasible_counts(
         raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, 0))
     if k * most < n:
         raise NoClusteringError(INFEASIBLE, f"{k} clusters of at most {most} rows cannot hold all {n} rows (proved).")
-    limits = _Limits.with_sizes(totals, rows, least_size, most, k)
+    limits = _Limits.with_sizes(totals, rows, least_size, most, k, deadline)
     # If the totals meet a limit with equality, so must every cluster: the limit's values in the clusters are at most 0 and
     # add up to 0. If such limits have rank K - 1, every cluster must have the proportions of the table.
     tight = rows[products(rows, totals) == 0]
@@ -217,21 +225,22 @@ class _Limits:
     rows: np.ndarray
     slack: np.ndarray
     least_sizes: np.ndarray
+    deadline: float
 
     @classmethod
-    def with_sizes(cls, totals, rows, least_size, most, k):
+    def with_sizes(cls, totals, rows, least_size, most, k, deadline):
         is_bounded = int(most < totals.sum())
         rows = np.ascontiguousarray(np.vstack([rows, np.ones((is_bounded, len(totals)), dtype=np.int64)]))
         slack = np.zeros((len(rows), k), dtype=np.int64)
         slack[len(rows) - is_bounded :] = most
-        return cls(totals, rows, slack, np.full(k, max(1, least_size)))
+        return cls(totals, rows, slack, np.full(k, max(1, least_size)), deadline)
 
     def counts_near(self, wanted):
-        return whole_counts(wanted, self.totals, self.rows, self.slack, self.least_sizes)
+        return whole_counts(wanted, self.totals, self.rows, self.slack, self.least_sizes, self.deadline)
 
     def moved(self, counts, wanted):
         """Counts between ``counts`` and ``wanted`` that keep the limits, or None if the search for them fails."""
-        return moved_towards(wanted, counts, self.rows, self.slack, self.least_sizes)
+        return moved_towards(wanted, counts, self.rows, self.slack, self.least_sizes, self.deadline)
 
     def counts_by_joining(self, wanted, atoms, max_clusters):
         """Counts near ``wanted``, from clusters that are joined: the atoms of a small table, or a split into more clusters.
@@ -427,8 +436,8 @@ def _add_instances(counts, values, rows, wanted, weights, up, down, group, clust
     down[group, cluster] = weights[group] * (abs(excess - _UNIT) - abs(excess))
 
 
-def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
-    """Change counts (K, k) until they keep the limits and least sizes, then move them towards ``wanted``.
+def _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline) -> bool:
+    """Change counts (K, k) until they keep the limits and least sizes, then move them towards ``wanted`` until the deadline.
 
     Returns whether the counts keep the limits and least sizes.
     """
@@ -441,21 +450,43 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     up, down = np.empty((2, n_groups, k), dtype=np.int64)
     changes = np.empty((3, k, n_groups + 1, n_groups + 1), dtype=np.int64)
     is_violating, is_current = np.zeros((2, k), dtype=np.bool_)
-    return _search(
-        counts, scaled_wanted, weights, rows, values, scales, row_weights, up, down, *changes, is_violating, is_current
-    )
+    state = is_violating, is_current, np.zeros(2, dtype=np.int64)
+    n_steps = max(1, _STEPS_SIZE // (n_groups * k) ** 2)
+    outcome = -1
+    while outcome < 0 and not (monotonic() > deadline and not (values > 0).any()):
+        outcome = _search(
+            counts, scaled_wanted, weights, rows, values, scales, row_weights, up, down, *changes, *state, n_steps
+        )
+    return outcome != 0
 
 
 @compiled(
-    "boolean(int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1],"
-    "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1])"
+    "int64(int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1],"
+    "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1], int64[::1], int64)"
 )
 def _search(
-    counts, wanted, weights, rows, values, scales, row_weights, up, down, exchange, gain_two, lose_two, is_violating, is_current
+    counts,
+    wanted,
+    weights,
+    rows,
+    values,
+    scales,
+    row_weights,
+    up,
+    down,
+    exchange,
+    gain_two,
+    lose_two,
+    is_violating,
+    is_current,
+    done,
+    n_steps,
 ):
     """The loop of :func:`_improve_counts`. The caller allocates most arrays, because Numba takes long to compile an allocation.
 
-    ``exchange``, ``gain_two`` and ``lose_two`` are up to date for the clusters that ``is_current`` marks.
+    ``exchange``, ``gain_two`` and ``lose_two`` are up to date for the clusters that ``is_current`` marks. Returns 1 if the
+    counts keep the limits at the end, and 0 if not; -1 after ``n_steps`` steps, when another call with the same arrays goes on.
+    ``done`` are the numbers of steps so far: while a limit is broken, and once all limits are kept.
     """
     n_groups, k = counts.shape
     n_rows = len(rows)
@@ -463,8 +494,7 @@ def _search(
         for cluster in range(k):
             _add_instances(counts, values, rows, wanted, weights, up, down, group, cluster, 0)
     best = np.empty(7, dtype=np.int64)
-    repairs, descents = 0, 0
-    while True:
+    for _ in range(n_steps):
         any_violating = False
         for cluster in range(k):
             if not is_current[cluster]:
@@ -474,21 +504,18 @@ def _search(
                 _write_violation_changes(values, rows, scales, row_weights, cluster, exchange, gain_two, lose_two)
                 is_current[cluster] = True
             any_violating = any_violating or is_violating[cluster]
-        if (any_violating and repairs == _MAX_REPAIRS) or (not any_violating and descents == _MAX_DESCENTS):
-            return not any_violating
+        if (any_violating and done[0] == _MAX_REPAIRS) or (not any_violating and done[1] == _MAX_DESCENTS):
+            return 0 if any_violating else 1
         # A move must lower the violation or, once no limit is broken, the distance.
         best[0], best[1] = (-1, 2**62) if any_violating else (0, 0)
         best[2] = -1
         _best_single(counts, exchange, is_violating, any_violating, up, down, best)
         if best[2] < 0:
             _best_pair(counts, exchange, gain_two, lose_two, is_violating, any_violating, up, down, best)
-        if any_violating:
-            repairs += 1
-        else:
-            descents += 1
+        done[0 if any_violating else 1] += 1
         if best[2] < 0:
             if not any_violating:
-                return True
+                return 1
             for cluster in range(k):
                 for row in range(n_rows):
                     if values[row, cluster] > 0:
@@ -502,6 +529,7 @@ def _search(
             _add_instances(counts, values, rows, wanted, weights, up, down, second, source, -best[6])
             _add_instances(counts, values, rows, wanted, weights, up, down, second, target, best[6])
         is_current[source], is_current[target] = False, False
+    return -1
 
 
 @compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")

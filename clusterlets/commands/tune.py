@@ -23,8 +23,8 @@ _MAX_DESCRIPTION = 80  # characters
 _EPILOG = """
 examples:
   clusterlets tune people.csv --sensitive sex
-      what five clusters cost within .005, .01, .02, .05, .1 or .2 of the shares
-  clusterlets tune people.csv --sensitive sex --scaling standard -k 2-10
+      what 2 to 10 clusters cost within .005, .01, .02, .05, .1 or .2 of the shares
+  clusterlets tune people.csv --sensitive sex --max-deviation 0.05 -k 5
 
 fair-limit runs with the requested limit first (by default, --max-deviation is
 0.02), then with the others. Plain k-means is the unit of the prices. After
@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     own_table.add_options(parser)
     clusters = parser.add_argument_group("clusters")
     clusters.add_argument(
-        *("-k", "--clusters"), dest="k", type=_numbers_of_clusters, default=[5], metavar="N", help="5, or 2-10 (default: 5)"
+        *("-k", "--clusters"), dest="k", type=_numbers_of_clusters, metavar="N", help="5, or 4-12 (default: 2-10)"
     )
     clusters.add_argument(
         "--min-cluster-size",

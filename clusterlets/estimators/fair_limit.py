@@ -43,6 +43,9 @@ class FairLimit(MethodClusterer):
     min_ratio : float, str, Fraction, mapping or None, default=None
         In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this fraction of their
         ratio in the table; 0.8 is the four-fifths rule.
+    start_deviation : float, str, Fraction, mapping or None, default=None
+        The search starts also from the clusters that this max_deviation gives; :func:`clusterlets.tune` sets it where they
+        cost less.
     max_seconds : float or None, default=None
         Time after which the search ends with the best labels so far. Results then depend on the machine.
     n_jobs : int, default=1
@@ -94,6 +97,7 @@ class FairLimit(MethodClusterer):
         n_init: int = 4,
         shares: Mapping[str, object] | None = None,
         min_ratio: NumberPerColumn | None = None,
+        start_deviation: NumberPerColumn | None = None,
         max_seconds: float | None = None,
         n_jobs: int = 1,
         verbose: int = 0,
@@ -106,6 +110,7 @@ class FairLimit(MethodClusterer):
         self.n_init = n_init
         self.shares = shares
         self.min_ratio = min_ratio
+        self.start_deviation = start_deviation
         self.max_seconds = max_seconds
         self.n_jobs = n_jobs
         self.verbose = verbose

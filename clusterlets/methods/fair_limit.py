@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from time import monotonic
 
 import numpy as np
 
 from clusterlets.algorithms.limits import exact_fraction
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, NoClusteringError
 from clusterlets.methods import COMPILED, STRICT, Integer, Method, Parameter, Real
 
 _DEFAULT_DEVIATION = 0.02  # largest deviation, if no bound is given
@@ -102,6 +105,13 @@ class FairLimit(Method):
             meaning="In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this "
             "fraction of their ratio in the table; 0.8 is the four-fifths rule.",
         ),
+        "start_deviation": Exact(
+            0,
+            1,
+            also=[None],
+            meaning="The search starts also from the clusters that this max_deviation gives; `clusterlets tune` sets it where "
+            "they cost less.",
+        ),
         "max_seconds": Real(
             0,
             10**6,
@@ -130,6 +140,7 @@ class FairLimit(Method):
         n_init=4,
         shares=None,
         min_ratio=None,
+        start_deviation=None,
         max_seconds=None,
         n_jobs=1,
         verbose=0,
@@ -140,21 +151,20 @@ class FairLimit(Method):
 
         X, groups = checked_instances(X, groups, self.name, n_clusters)
         codes, groups = np.unique(groups, return_inverse=True)
-        limits, levels = self.limits(np.bincount(groups), codes, max_deviation, shares, min_ratio)
-        result = fair_limit(
-            X,
-            groups,
-            n_clusters,
-            random_state,
-            limits,
-            levels,
-            min_cluster_size,
-            max_cluster_size,
-            n_init,
-            max_seconds,
-            (os.cpu_count() or 1) if n_jobs == -1 else n_jobs,
-            _print_progress if verbose else None,
-        )
+
+        def fit_within(bounds, random_state, max_seconds, start=None):
+            limits, levels = self.limits(np.bincount(groups), codes, *bounds)
+            sizes, threads = (min_cluster_size, max_cluster_size), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs
+            search = n_init, max_seconds, threads, _print_progress if verbose else None, start
+            return fair_limit(X, groups, n_clusters, random_state, limits, levels, *sizes, *search), levels
+
+        start, started = None, monotonic()
+        if start_deviation is not None:
+            with suppress(NoClusteringError):  # then there is nothing to start from
+                # The same random numbers as in a fit with this limit, which has the same labels.
+                start = fit_within([start_deviation], deepcopy(random_state), max_seconds)[0].labels
+            max_seconds = None if max_seconds is None else max(0.0, max_seconds - (monotonic() - started))
+        result, levels = fit_within([max_deviation, shares, min_ratio], random_state, max_seconds, start)
         counts = np.zeros((len(levels), n_clusters), dtype=np.int64)
         np.add.at(counts, (groups, result.labels), 1)
         self.inertia_, self.assignment_gap_, self.n_iter_ = result.inertia, result.gap, result.n_iter

@@ -21,6 +21,8 @@ with optional():  # needs pandas: the path is a DataFrame
 
 __all__ = ["Tuned", "tune"]
 
+#: By default, two to so many clusters are tried.
+MOST_CLUSTERS = 10
 COLUMNS = [
     *("method", "parameters", "limit", "k", "deviation", "price", "sse", "smallest", "keeps", "seconds", "status", "note"),
 ]
@@ -35,7 +37,7 @@ class Tuned:
         One row for each limit and number of clusters, then one for plain k-means, then other methods. docs/choosing.md
         explains the columns.
     best : Run
-        The recommended run. It has the lowest cost of all that keep the requested limit or, if none does, the smallest
+        The recommended run: the cheapest fit with the requested limit or, if it has no result, the run with the smallest
         deviation. Of several numbers of clusters, the one with the highest silhouette is recommended.
     labels : int array (n,)
         The clusters of the recommended run.
@@ -55,7 +57,7 @@ class Tuned:
             notes = ", ".join(dict.fromkeys(run.note or run.status for run in runs if run.step is task.asked))
             raise InvalidInput(f"No fit has a result ({notes}), so nothing can be recommended: allow more minutes.")
         self.silhouettes = {run.n_clusters: hints.silhouette(task.X, run.fitted.labels_, seed) for run in best_runs}
-        self.best = min(best_runs, key=lambda run: (not run.keeps(task, task.asked), -self.silhouettes[run.n_clusters]))
+        self.best = min(best_runs, key=lambda run: (run.rank(task)[0], -self.silhouettes[run.n_clusters]))
         self.labels = self.best.fitted.labels_
         self.path = self._path()
 
@@ -69,22 +71,28 @@ class Tuned:
         return run.sse / plain_cost if plain_cost > 0 else np.nan
 
     def cheapest(self, n_clusters: int, step: Step) -> Run | None:
-        """The cheapest run of fair-limit that keeps the limits of a step, if there is any. It may have stricter limits."""
-        candidates = [run for run in self.runs if run.step and run.n_clusters == n_clusters and run.keeps(self.task, step)]
-        return min(candidates, key=lambda run: run.sse, default=None)
+        """The cheapest run of fair-limit that keeps the limits of a step; None if no fit with these limits has a result.
+
+        For the requested limits, it is a fit with them. For others, it may be one with stricter limits.
+        """
+        runs = [run for run in self.runs if run.step and run.n_clusters == n_clusters and run.counts is not None]
+        own = [run for run in runs if run.step is step]
+        keeping = own if step is self.task.asked else runs if own else []
+        return min((run for run in keeping if run.keeps(self.task, step)), key=lambda run: run.sse, default=None)
 
     def _path(self) -> pd.DataFrame:
         rows = []
         for k in self.numbers_of_clusters:
-            own = {id(run.step): run for run in self.runs if run.n_clusters == k and run.step}
+            own = {id(run.step): run for run in reversed(self.runs) if run.n_clusters == k and run.step}
             rows += [self._row(own[id(step)], self.cheapest(k, step), step.limit) for step in self.task.path]
             rows.append(self._row(self.reference(k), self.reference(k)))
         rows += [self._row(run, run) for run in self.runs if not run.step and run.method != REFERENCE]
         return pd.DataFrame(rows, columns=COLUMNS)
 
     def _row(self, run: Run, clusters: Run | None, limit: float | str | None = None) -> list:
-        """A row about a run, whose clusters are those of another run if that one is cheaper."""
+        """A row about a run, whose clusters are those of another run if that one is cheaper, or has a result at all."""
         clusters = clusters or run
+        run = clusters if run.counts is None else run
         numbers = [round(number, 6) for number in (clusters.deviation, self.price(clusters), clusters.sse)]
         smallest = np.nan if clusters.counts is None else clusters.counts.sum(axis=0).min()
         keeps = clusters.keeps(self.task, self.task.asked)
@@ -92,7 +100,7 @@ class Tuned:
         return [*names, *numbers, smallest, keeps, round(run.seconds, 3), run.status, run.note]
 
     def estimator(self):
-        """The estimator of the recommended run, not yet fitted."""
+        """The estimator of the recommended run, not yet fitted: a :class:`clusterlets.FairLimit`, unless no such run counts."""
         return self.best.estimator(self.seed)
 
     def recommendation(self) -> str:
@@ -130,7 +138,7 @@ def tune(
     X,
     *,
     sensitive_features,
-    n_clusters: int | Sequence[int] = 5,
+    n_clusters: int | Sequence[int] | None = None,
     max_deviation: float | Mapping[str, float] | None = None,
     min_cluster_size: int = 1,
     shares: Mapping | None = None,
@@ -151,7 +159,7 @@ def tune(
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.FairLimit.fit`.
     n_clusters : int or sequence of int
-        Numbers of clusters, each at least 2.
+        Numbers of clusters, each at least 2; by default 2 to 10.
     max_deviation : float or mapping of str to float
         The requested limit, from 0 to 1, on the difference between a group's share in a cluster and in the table; by default
         0.02. It holds for each sensitive column. A mapping gives every column its own limit; then no other limits are tried.
@@ -183,14 +191,16 @@ def tune(
     """
     if isinstance(minutes, str) or not 0 < minutes < np.inf:
         raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
-    numbers_of_clusters = list(dict.fromkeys(n_clusters)) if isinstance(n_clusters, Sequence | range) else [n_clusters]
-    if not numbers_of_clusters:
-        raise InvalidInput("n_clusters is empty: give at least one number of clusters.")
     check_whole("min_cluster_size", min_cluster_size, 1)
     check_whole("random_state", random_state, 0)
     check_same_index(X=X, sensitive_features=sensitive_features)
     check_numbers(X)
     X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
+    if n_clusters is None:
+        n_clusters = range(2, min(MOST_CLUSTERS, len(X)) + 1)
+    numbers_of_clusters = list(dict.fromkeys(n_clusters)) if isinstance(n_clusters, Sequence | range) else [n_clusters]
+    if not numbers_of_clusters:
+        raise InvalidInput("n_clusters is empty: give at least one number of clusters.")
     for k in numbers_of_clusters:
         check_whole("n_clusters", k, 2)
         if k > len(X):

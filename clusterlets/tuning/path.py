@@ -16,6 +16,7 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.limits import exact_fraction, largest_deviation, limit_rows, products
 from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.estimators import ClusterletClustering, MethodClustering
+from clusterlets.estimators import FairLimit as FairLimitEstimator
 from clusterlets.methods.fair_limit import FairLimit
 from clusterlets.parameter_text import combinations, format_nested
 from clusterlets.supervision.fits import CAN_STOP_FITS, Budget, Fit, fits
@@ -27,6 +28,9 @@ NOT_TRIED = "not_tried"
 #: Plain k-means, whose cost is the unit of all prices.
 REFERENCE = "k-means"
 _PATH = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # the largest deviations that are visited besides the requested one
+#: The parameter of fair-limit with the limit whose clusters a fit starts from too.
+START = "start_deviation"
+_MIN_GAIN = 1e-9  # labels that cost less by at most this fraction are no better start
 _ASKED_WEIGHT = 3  # a fit with the requested limit may take this many times as long as another one
 
 #: Called before each fit with the number of finished and of planned fits, and a text on the next fit.
@@ -140,6 +144,8 @@ class Run:
 
     def estimator(self, seed: int):
         """The unfitted estimator. A matcher searches for the configuration closest to ``n_clusters`` clusters."""
+        if self.method == FairLimit.name:
+            return FairLimitEstimator(self.n_clusters, **self.parameters, random_state=seed)
         if methods.get(self.method).is_matcher:
             return ClusterletClustering(n_clusters=self.n_clusters, matcher=self.method, random_state=seed, **self.parameters)
         return MethodClustering(self.method, self.n_clusters, parameters=dict(self.parameters), random_state=seed)
@@ -151,9 +157,12 @@ class Run:
         return not (products(step.rows, self.counts) > 0).any()
 
     def rank(self, task: Task) -> tuple[bool, float]:
-        """The least is the best: the cheapest run that keeps the requested limits, or else the one that deviates least."""
-        keeps = self.keeps(task, task.asked)
-        return not keeps, self.sse if keeps else self.deviation
+        """The least is the best: the cheapest fit with the requested limits, or else the run that deviates least.
+
+        Other runs may keep these limits, but only by chance: rows that join their clusters later would keep other limits.
+        """
+        is_asked = self.step is task.asked and self.keeps(task, task.asked)
+        return not is_asked, self.sse if is_asked else self.deviation
 
     def measure(self, task: Task, labels: np.ndarray) -> None:
         """Set what follows from the labels (n,)."""
@@ -166,7 +175,8 @@ class Run:
 def plan(task: Task, numbers_of_clusters: Sequence[int], other_methods: Sequence[str]) -> list[Run]:
     """The fits in their order: the requested limits, plain k-means, the rest of the path, and then other methods.
 
-    A method with parameters that trade fairness for cost is tried with up to three of their values.
+    Before the other methods come fits with the requested limit again, for :func:`_has_start`. A method with parameters that
+    trade fairness for cost is tried with up to three of their values.
     """
 
     def run(name: str, n_clusters: int, parameters: Mapping[str, Any], step: Step | None = None) -> Run:
@@ -182,20 +192,34 @@ def plan(task: Task, numbers_of_clusters: Sequence[int], other_methods: Sequence
 
     position = task.path.index(task.asked)
     others = [*task.path[position + 1 :], *reversed(task.path[:position])]  # the tighter a limit, the longer its fit may take
+    asked_again = {**task.asked.bounds, START: None}
     return [
         *(run(FairLimit.name, k, task.asked.bounds, task.asked) for k in numbers_of_clusters),
         *(run(REFERENCE, k, {}) for k in numbers_of_clusters),
         *(run(FairLimit.name, k, step.bounds, step) for k in numbers_of_clusters for step in others),
+        *(run(FairLimit.name, k, asked_again, task.asked) for k in numbers_of_clusters if others),
         *(run(name, k, setting) for name in other_methods for k in numbers_of_clusters for setting in settings(name)),
     ]
 
 
-def walk(task: Task, runs: Sequence[Run], seed: int, minutes: float, progress: Progress) -> None:
-    """Fit the runs one after the other until the time is over. The time to compile a method does not count."""
+def walk(task: Task, runs: list[Run], seed: int, minutes: float, progress: Progress) -> None:
+    """Fit the runs one after the other until the time is over. The time to compile a method does not count.
+
+    Fits with the requested limit again are taken out of the list where no other run gives them a better start.
+    """
+    try:
+        _walk(task, runs, seed, minutes, progress)
+    finally:
+        runs[:] = [run for run in runs if _has_start(task, run, runs)]
+
+
+def _walk(task: Task, runs: Sequence[Run], seed: int, minutes: float, progress: Progress) -> None:
     end = time.monotonic() + 60 * minutes
     weights = [_ASKED_WEIGHT if run.step is task.asked else 1 for run in runs]
     compiled: set[str] = set()
     for position, run in enumerate(runs):
+        if not _has_start(task, run, runs):
+            continue
         progress(position, len(runs), f"{run.n_clusters} clusters, {run}")
         if run.method not in compiled:
             started = time.monotonic()
@@ -213,6 +237,23 @@ def walk(task: Task, runs: Sequence[Run], seed: int, minutes: float, progress: P
         fitted_runs = [other for other in runs if other.fitted is not None and other.n_clusters == run.n_clusters]
         for other in sorted(fitted_runs, key=lambda other: other.rank(task))[1:]:
             other.fitted = None
+
+
+def _has_start(task: Task, run: Run, runs: Sequence[Run]) -> bool:
+    """Whether there is something to start from, which :func:`plan` left open for a fit with the requested limit again.
+
+    It starts from the limit whose clusters keep the requested one at the least cost, if this is less than without such a start.
+    """
+    if START not in run.parameters or run.parameters[START] is not None:
+        return True
+    keeping = [other for other in runs if other.step and other.n_clusters == run.n_clusters and other.keeps(task, task.asked)]
+    own_cost = min((other.sse for other in keeping if other.step is task.asked), default=math.inf)
+    cheapest = min(keeping, key=lambda other: other.sse, default=None)
+    if cheapest is None or cheapest.sse >= own_cost * (1 - _MIN_GAIN):
+        return False
+    assert cheapest.step is not None
+    run.parameters = {**run.parameters, START: cheapest.step.limit}
+    return True
 
 
 def _compile(method: str) -> None:

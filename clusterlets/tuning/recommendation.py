@@ -30,13 +30,20 @@ def _use(tuned: "Tuned") -> list[str]:
     if not np.isnan(price):
         remark = f" ({BELOW_ONE})" if round(price, 3) < 1 else ""
         scores = f"{price:.3f} times the cost of plain k-means ({reference.note}){remark}, {scores}"
-    if best.keeps(task, task.asked):
+    if not best.rank(task)[0]:
         parts = [f"Use {best} with {clusters}: {scores}."]
         if reference.keeps(task, task.asked):
             parts.append("Plain k-means, which does not know the groups, keeps the limit too: you need no fair method here.")
+        others = [run for run in tuned.runs if not run.step and run.method != REFERENCE and run.keeps(task, task.asked)]
+        cheaper = min((run for run in others if run.sse < best.sse), key=lambda run: tuned.price(run), default=None)
+        if cheaper:
+            clusters = counted(cheaper.n_clusters, "cluster")
+            parts.append(f"{cheaper} with {clusters} keeps it by chance, at the price {tuned.price(cheaper):.3f}.")
     else:
         asked = format_limit(task.asked.limit)
-        parts = [f"No run keeps {asked}. The nearest is {best} with {clusters}: {scores}."]
+        parts = [f"No fit with {asked} has a result. The nearest is {best} with {clusters}: {scores}."]
+        if best.keeps(task, task.asked):
+            parts.append("It keeps this limit, but only by chance.")
         failed = [run for run in tuned.runs if run.step is task.asked and run.counts is None and run.note]
         parts += [f"{counted(run.n_clusters, 'cluster')}: {run.note}" for run in failed]
     if "max_seconds" in best.parameters:
@@ -66,11 +73,14 @@ def _hints(tuned: "Tuned") -> list[str]:
     lines, task, best = [], tuned.task, tuned.best
     if len(tuned.silhouettes) > 1:
         values = ", ".join(f"{k}: {value:.2f}" for k, value in tuned.silhouettes.items())
-        line = f"Hint for k: the silhouette is highest at {max(tuned.silhouettes, key=tuned.silhouettes.__getitem__)} ({values}"
+        highest = max(tuned.silhouettes, key=tuned.silhouettes.__getitem__)
+        line = f"Hint for k: the silhouette is highest at {highest} ({values}"
         runs = {k: tuned.cheapest(k, task.asked) for k in tuned.numbers_of_clusters}
         costs = {k: run.sse for k, run in runs.items() if run is not None}
         position = bend(list(costs.values()))
         lines.append(f"{line})" + (f"; the cost within the limit bends at {list(costs)[position]}." if position else "."))
+        if highest == min(tuned.silhouettes):
+            lines[-1] += " This is the least that was tried. The silhouette favours few clusters, so it says little here."
     cheapest = [(step.limit, tuned.cheapest(best.n_clusters, step)) for step in task.path]
     prices = [(limit, tuned.price(run)) for limit, run in cheapest if run is not None]
     position = bend([price for _, price in prices])

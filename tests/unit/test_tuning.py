@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import scale
 
+from clusterlets import FairLimit
 from clusterlets.algorithms.plain_costs import plain_costs
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import MethodClustering
@@ -67,6 +68,54 @@ def test_the_requested_limit_comes_first_for_every_number_of_clusters(tuned):
     ]
 
 
+def rows_where_a_looser_limit_does_better():
+    """73 rows with two groups: the clusters of the limit 0.1 keep 0.07 and cost less than those of a fit with 0.07."""
+    rng = np.random.default_rng(14)
+    n, _, d = int(rng.integers(60, 150)), rng.integers(3, 8), int(rng.integers(1, 3))
+    return rng.normal(size=(n, d)), (rng.random(n) < 0.4).astype(int)
+
+
+def test_the_requested_limit_stays_where_a_looser_one_gives_cheaper_clusters_to_start_from():
+    rows, groups = rows_where_a_looser_limit_does_better()
+    own, looser = (
+        FairLimit(7, max_deviation=limit, random_state=0).fit(rows, sensitive_features=groups) for limit in (0.07, 0.1)
+    )
+    assert looser.inertia_ < own.inertia_ and looser.deviation_ <= 0.07
+    tuned = tune(rows, sensitive_features=groups, n_clusters=7, max_deviation=0.07)
+    assert tuned.best.parameters == {"max_deviation": 0.07, "start_deviation": 0.1}
+    assert tuned.best.sse <= looser.inertia_ * (1 + 1e-12)
+    assert tuned.recommendation().startswith("Use fair-limit max_deviation=0.07,start_deviation=0.1 with 7 clusters")
+    (row,) = tuned.path[tuned.path["limit"] == 0.07].to_dict("records")
+    assert row["sse"] == pytest.approx(tuned.best.sse, abs=1e-6) and row["parameters"].startswith("max_deviation=0.07,")
+    estimator = tuned.estimator().fit(rows, sensitive_features=groups)
+    assert isinstance(estimator, FairLimit) and np.array_equal(estimator.labels_, tuned.labels)
+    assert estimator.saved().parameters["max_deviation"] == 0.07
+    assert len(estimator.assign(rows[:5], sensitive_features=groups[:5])) == 5
+
+
+def test_a_limit_whose_fit_did_not_run_has_no_price_anywhere():
+    def interrupt(done, total, description):
+        if done == 4:
+            raise KeyboardInterrupt
+
+    alternating = np.arange(len(X)) % 2  # the clusters of any limit keep nearly all others
+    tuned = tune(X, sensitive_features=alternating, n_clusters=3, max_deviation=0.02, progress=interrupt)
+    rows = tuned.path[tuned.path["limit"].notna()].set_index("limit")
+    assert rows.index[rows["price"].notna()].tolist() == [0.02, 0.05, 0.1] == rows.index[rows["status"] == "ok"].tolist()
+    table = tuned.recommendation().partition("k = 3\n")[2]
+    prices = dict(re.findall(r"^limit (\S+) +(\S+)$", table, re.M))
+    assert [limit for limit, price in prices.items() if price == "-"] == ["0.005", "0.01", "0.2"]
+    line = next(line for line in tuned.plot().axes[0].lines if line.get_marker() == "o")
+    assert line.get_xdata().tolist() == [0.02, 0.05, 0.1]
+
+
+def test_by_default_two_to_ten_clusters_are_tried_and_a_hint_at_the_least_says_little():
+    tuned = tune(X[:9], sensitive_features=np.arange(9) % 2, max_deviation=0.5)
+    assert tuned.numbers_of_clusters == list(range(2, 10))
+    text = tune(X[:80], sensitive_features=np.arange(80) % 2, n_clusters=[2, 3], max_deviation=0.5).recommendation()
+    assert "This is the least that was tried. The silhouette favours few clusters, so it says little here." in text
+
+
 def test_other_methods_are_measured_but_only_disjoint_clusters_have_a_price(tuned):
     others = tuned.path[~tuned.path["method"].isin(["fair-limit", "k-means"])]
     assert set(others["method"]) == {"FRAC", "B"} and (others["status"] == "ok").all()
@@ -110,7 +159,7 @@ def test_if_no_run_keeps_the_limit_the_nearest_one_is_recommended_and_the_proof_
     assert not tuned.path["keeps"].any()
     assert tuned.path.loc[tuned.path["limit"] == 0, "status"].tolist() == ["infeasible"]
     text = tuned.recommendation()
-    assert text.startswith("No run keeps limit 0. The nearest is fair-limit max_deviation=0.0")
+    assert text.startswith("No fit with limit 0 has a result. The nearest is fair-limit max_deviation=0.0")
     assert float(tuned.best.deviation) == tuned.path.loc[tuned.path["method"] == "fair-limit", "deviation"].min().round(6) or (
         float(tuned.best.deviation) == pytest.approx(tuned.path["deviation"].min(), abs=1e-6)
     )
@@ -164,7 +213,7 @@ def test_a_fit_that_takes_too_long_is_stopped_and_an_interruption_keeps_what_is_
         return estimator(run, seed)
 
     def interrupt(done, total, description):
-        if done == 9:
+        if done == 10:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(path.Run, "estimator", sleeping)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clusterlets.algorithms.fair_limit as module
+from clusterlets.algorithms import limit_counts
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.frac import rows_for_new
 from clusterlets.algorithms.limit_assignment import assign_new
@@ -264,6 +265,26 @@ def test_the_same_seed_gives_the_same_labels_and_max_seconds_ends_the_search():
     messages = []  # one for each stage of the search
     checked_fit(X, groups, 4, 0.01, n_init=1, max_seconds=0, report=lambda message, cost: messages.append(message))
     assert messages == ["start on the table"]
+
+
+def test_looking_at_the_time_changes_nothing_and_after_the_deadline_nothing_is_polished(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(400, 3)), rng.integers(0, 6, 400)
+    whole_fit = checked_fit(X, groups, 4, 0.05)
+    monkeypatch.setattr(limit_counts, "_STEPS_SIZE", 0)
+    monkeypatch.setattr(module, "_POLISH_SIZE", 1)
+    assert np.array_equal(checked_fit(X, groups, 4, 0.05, max_seconds=1e6).labels, whole_fit.labels)
+    monkeypatch.setattr(module, "_polish", None)
+    checked_fit(X, groups, 4, 0.05, max_seconds=0)
+
+
+def test_labels_to_start_from_are_never_made_worse():
+    rng = np.random.default_rng(14)
+    X, groups = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    best = checked_fit(X, groups, 5, 0.05, n_init=12)
+    one_start = checked_fit(X, groups, 5, 0.05, n_init=1, max_seconds=0)
+    started = checked_fit(X, groups, 5, 0.05, n_init=1, max_seconds=0, start=best.labels)
+    assert started.inertia <= best.inertia < one_start.inertia
 
 
 @pytest.mark.parametrize("bounds", [(0.6, 0.7), (0, 0.4)])

@@ -143,6 +143,8 @@ def test_whole_counts_within_the_limits_are_found_from_themselves_and_from_far_a
     assert (feasible_counts(wanted.astype(float), totals, rows) == wanted).all()
     slack, least_sizes = np.zeros((len(rows), 3), dtype=np.int64), np.ones(3, dtype=np.int64)
     assert (moved_towards(wanted.astype(float), far, rows, slack, least_sizes) == wanted).all()
+    # After the deadline, counts that keep the limits stay as they are.
+    assert (moved_towards(wanted.astype(float), far, rows, slack, least_sizes, deadline=-np.inf) == far).all()
 
 
 def test_a_mixed_integer_program_finds_counts_where_the_search_and_joining_fail():

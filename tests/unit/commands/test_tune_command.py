@@ -1,5 +1,6 @@
 """``clusterlets tune`` recommends a run, prints a command that repeats it, and writes the path, its picture and a page."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -63,6 +64,20 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sens
     assert printed_command.strip() in page
 
 
+def test_the_printed_command_saves_the_requested_limit_although_a_looser_one_gave_the_clusters(tmp_path, monkeypatch, run):
+    rng = np.random.default_rng(14)
+    n, _, d = int(rng.integers(60, 150)), rng.integers(3, 8), int(rng.integers(1, 3))
+    frame = pd.DataFrame(rng.normal(size=(n, d)), columns=["x", "y"]).assign(g=np.where(rng.random(n) < 0.4, "a", "b"))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    output = run("tune", "rows.csv", "--sensitive", "g", "-k", "7", "--max-deviation", "0.07", "--scaling", "none")[1]
+    (printed_command,) = [line for line in output.splitlines() if line.startswith("  clusterlets cluster rows.csv ")]
+    assert "--max-deviation 0.07 --start-deviation 0.1 -k 7" in printed_command
+    output = run(*shlex.split(printed_command)[1:], "--save", "rows.json")[1]
+    assert "asked for   max_deviation 0.07: kept" in output
+    assert json.loads(Path("rows.json").read_text())["parameters"]["max_deviation"] == 0.07
+
+
 def test_without_enough_time_nothing_is_recommended(wine, run):
     status, output, error = run("tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001")
     assert "features: alcohol," in output and "note: left out (--features names columns to keep): bottle_id" in output
@@ -88,7 +103,7 @@ def test_an_interrupted_walk_recommends_from_what_is_finished(wine, run, monkeyp
             raise KeyboardInterrupt
 
     monkeypatch.setattr(tune_command, "_show_progress", interrupt)
-    options = ["--features", FEATURES, "--scaling", "standard", "-o", "path.csv", "--plot", "path.png"]
+    options = ["-k", "5", "--features", FEATURES, "--scaling", "standard", "-o", "path.csv", "--plot", "path.png"]
     status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
     if finished:
         assert status == 130 and "interrupted; only the finished fits" in error and "This command repeats the run" in output
