@@ -351,21 +351,24 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
     rows = []
     firsts = first_methods(overall(board))
     for limit, cases in board.groupby("limit"):
-        outcomes = {method: part.set_index(CASE) for method, part in cases.groupby("method")}
-        kinds = {method: part["kind"].iloc[0] for method, part in outcomes.items()}
-        names = sorted(outcomes, key=lambda name: (KINDS.index(kinds[name]), name))
-        compared = [
-            {"limit": limit, "method": method, "other": other, **_compare(outcomes[method], outcomes[other])}
-            for method, other in combinations(names, 2)
-        ]
-        methods_of_pairs = [{row["method"], row["other"]} for row in compared]
-        family = [
-            row
-            for row, pair in zip(compared, methods_of_pairs, strict=True)
-            if firsts.get(limit) in pair and all(kinds[name] == METHOD for name in pair)
-        ]
+        kinds = dict(zip(cases["method"], cases["kind"], strict=True))
+        names = sorted(kinds, key=lambda name: (KINDS.index(kinds[name]), name))
+        columns = {name: column for column, name in enumerate(names)}
+        tables = pd.factorize(np.array(tables_of(cases.drop_duplicates(CASE)), dtype=object))[0]
+        positions = cases.groupby(CASE, sort=False).ngroup().to_numpy(), cases["method"].map(columns).to_numpy()
+        has_case, keeps = (np.zeros((len(tables), len(names)), dtype=bool) for _ in range(2))
+        prices = np.full(has_case.shape, np.nan)
+        has_case[positions] = True
+        keeps[positions], prices[positions] = cases["outcome"] == KEEPS, cases["price"].astype(float)
+        family = []
+        for method, other in combinations(names, 2):
+            pair = [columns[method], columns[other]]
+            shared = has_case[:, pair].all(axis=1)
+            comparison = _compare(keeps[shared][:, pair], prices[shared][:, pair], tables[shared])
+            rows.append({"limit": limit, "method": method, "other": other, **comparison})
+            if firsts.get(limit) in (method, other) and kinds[method] == kinds[other] == METHOD:
+                family.append(rows[-1])
         _correct(family)
-        rows += compared
     return pd.DataFrame(rows, columns=PAIRS).fillna({"told_apart": ""}).round(_TABLE_DECIMALS)
 
 
@@ -375,25 +378,22 @@ def first_methods(summary: pd.DataFrame) -> dict[float, str]:
     return dict(zip(first_rows["limit"], first_rows["method"], strict=True))
 
 
-def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame) -> dict:
-    shared_cases = rows.index.intersection(other_rows.index, sort=False)
-    rows, other_rows = rows.loc[shared_cases], other_rows.loc[shared_cases]
-    keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
-    both_keep = keeps & other_keeps
-    prices, other_prices = (part["price"].to_numpy(float)[both_keep] for part in (rows, other_rows))
-    tables = np.array(tables_of(rows.reset_index()), dtype=object)
-    ratio = mean_over_tables(log(prices) - log(other_prices), tables[both_keep])
-    difference = mean_over_tables(keeps.astype(float) - other_keeps, tables)
+def _compare(keeps: np.ndarray, prices: np.ndarray, tables: np.ndarray) -> dict:
+    """Compare two methods in n cases: whether they keep the limit (n, 2), their prices (n, 2), and the cases' tables (n,)."""
+    both_keep = keeps.all(axis=1)
+    own_prices, other_prices = prices[both_keep].T
+    ratio = mean_over_tables(log(own_prices) - log(other_prices), tables[both_keep])
+    difference = mean_over_tables(keeps[:, 0].astype(float) - keeps[:, 1], tables)
     return {
         "cases": int(both_keep.sum()),
-        "wins": int((prices < other_prices).sum()),
-        "losses": int((prices > other_prices).sum()),
-        "ties": int((prices == other_prices).sum()),
+        "wins": int((own_prices < other_prices).sum()),
+        "losses": int((own_prices > other_prices).sum()),
+        "ties": int((own_prices == other_prices).sum()),
         **dict(zip(("ratio", "ratio_low", "ratio_high"), exp(np.array(ratio[:3])).tolist(), strict=True)),
         "ratio_p": ratio[3],
-        "ratio_tables": len(set(tables[both_keep])),
+        "ratio_tables": len(set(tables[both_keep].tolist())),
         **dict(zip(("difference", "difference_low", "difference_high", "difference_p"), difference, strict=True)),
-        "difference_tables": len(set(tables)),
+        "difference_tables": len(set(tables.tolist())),
     }
 
 
@@ -403,7 +403,8 @@ def mean_over_tables(values: np.ndarray, tables: np.ndarray) -> tuple[float, flo
     ``values`` (n,) and ``tables`` (n,) belong to cases. Below :data:`MIN_TABLES` tables, there is only the mean.
     If the means of all tables are equal, p is 0, or 1 if they are 0.
     """
-    means = pd.Series(values, dtype=float).groupby(tables, sort=False).mean().to_numpy()
+    codes, names = pd.factorize(tables)
+    means = np.bincount(codes, values, len(names)) / np.bincount(codes, minlength=len(names))
     n = len(means)
     mean = _total(means) / n if n else np.nan
     if n < MIN_TABLES:
@@ -432,8 +433,9 @@ def tables_of(cases: pd.DataFrame) -> list[str]:
 
 def _exact_bounds(name: str, n_kept: int, n: int) -> dict[str, float]:
     """The exact (Clopper-Pearson) interval of a share."""
-    interval = stats.binomtest(n_kept, n).proportion_ci(1 - LEVEL, method="exact")
-    return {f"{name}_low": float(interval.low), f"{name}_high": float(interval.high)}
+    low = stats.beta.ppf(LEVEL / 2, n_kept, n - n_kept + 1) if n_kept else 0.0
+    high = stats.beta.ppf(1 - LEVEL / 2, n_kept + 1, n - n_kept) if n_kept < n else 1.0
+    return {f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 def _total(values: np.ndarray) -> float:
