@@ -410,12 +410,11 @@ def _settings_of(method: type[Method], name: str, entry: Mapping, config: Mappin
     values_tried = method.ladder() if config["ladders"] else method.grid()
     defaults = {parameter: configured.get(parameter, list(values)) for parameter, values in values_tried.items()}
     parameters = {**defaults, **entry.get("parameters", {})}
-    starts = config["starts"] if method.is_random and not method.is_matcher else None
-    if starts and method.makes_its_own_starts():
+    starts = entry.get("starts", config["starts"] if method.is_random and not method.is_matcher else None)
+    if isinstance(starts, int) and method.makes_its_own_starts():
         parameters.setdefault("n_init", [starts])
     if "n_init" in parameters:
         starts = None
-    starts = entry.get("starts", starts)
     return {
         **{key: entry[key] for key in ("path", "command", "files") if key in entry},
         **({"citation": method.citation} if {"path", "command"} & entry.keys() else {}),
