@@ -1,69 +1,80 @@
-"""CPU seconds of one fit of each rival, and how many take as long as fair-limit: the numbers of starts in field.yaml.
+"""How many starts of each rival take as long as fair-limit, in every case of the field: the starts in field.yaml.
 
-.venv/bin/python benchmarks/bench_starts.py --prepared results/prepared
+.venv/bin/python benchmarks/bench_starts.py --prepared results/field/prepared
+
+Prints a line for each method, to be copied into workflow/configs/field.yaml.
 """
 
 import argparse
+import json
 import time
 from contextlib import suppress
-from math import exp, log
 from pathlib import Path
 
 import numpy as np
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
+from clusterlets.benchmark.analysis.leaderboard import OURS
 from clusterlets.benchmark.grid.artifacts import Prepared
+from clusterlets.benchmark.grid.configuration import CONFIGURATION, read_configuration
 from clusterlets.errors import ClusterletsError
-from clusterlets.tables.table import standardise
+from clusterlets.parameter_text import combinations
+from clusterlets.tables.table import columns_of_names
 
-TABLES, KS, SEEDS = ("compas", "heloc", "magic", "bank"), (5, 10, 20), (0, 1)
-PARAMETERS = {
-    "fair-limit": {"max_deviation": 0.05, "n_init": 1},
-    **{name: {"max_deviation": 0.05, "n_init": 1} for name in ("fair-flow", "fair-lp", "coreset")},
-    "fairkm": {"penalty": 300},
-    "vfc": {"fairness_weight": 1},
-    "fair-lloyd": {},
-    "antidote": {},
-    "scaff-tree": {"theta": 0.5},
-    "FRAC": {"tau": "0.95x"},
-    "FRAC-OE": {"tau": "0.95x"},
-    "tree-fairlets": {},
-}
-N_CLUSTERS_OF_SLOW = {"antidote": 10}  # one k is enough
+FIELD = CONFIGURATION.parent / "workflow/configs/field.yaml"
+MOST_STARTS, SEVERAL = 128, 9  # the second is the number of starts by which the cost of one more is measured
 
 
-def seconds(name: str, X: np.ndarray, groups: np.ndarray, k: int) -> float:
-    """Mean CPU seconds of a fit; NaN if no seed gives a clustering."""
-    times = []
-    for seed in SEEDS:
-        start = time.process_time()
+def seconds(name: str, table: Prepared, k: int, rungs: list[dict], n_starts: int) -> float:
+    """Mean CPU seconds of a fit over the rungs; NaN if none gives a clustering."""
+    method, times = methods.get(name), []
+    columns = dict(enumerate(columns_of_names(table.group_names)))
+    for rung in rungs:
+        own = {"n_init": n_starts} if method.makes_its_own_starts() else {}
+        streams = [np.random.default_rng([0, start]) for start in range(1 if own else n_starts)]
+        begin = time.process_time()
         with suppress(ClusterletsError):
-            methods.fit(methods.get(name), X, groups, k, np.random.default_rng(seed), PARAMETERS[name])
-            times.append(time.process_time() - start)
+            methods.fit(method, table.X, table.groups, k, streams, rung | own, columns)
+            times.append(time.process_time() - begin)
     return float(np.mean(times)) if times else np.nan
+
+
+def starts_for(target: float, name: str, table: Prepared, k: int, rungs: list[dict]) -> int:
+    """The number of starts whose CPU time is nearest to the target."""
+    one = seconds(name, table, k, rungs, 1)
+    if np.isnan(one) or one >= target:
+        return 1
+    several = seconds(name, table, k, rungs, SEVERAL)
+    slope = max((several - one) / (SEVERAL - 1), 1e-6)
+    return int(np.clip(round(1 + (target - one) / slope), 1, MOST_STARTS))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--prepared", type=Path, default=Path("results/prepared"), help="folder of prepared tables")
-    folder = parser.parse_args().prepared
+    parser.add_argument("--prepared", type=Path, default=Path("results/field/prepared"), help="folder of prepared tables")
+    parser.add_argument("--rungs", type=int, default=2, help="rungs of each rival to measure")
+    options = parser.parse_args()
+    config = read_configuration(FIELD)
     load_kernels()
-    logs: dict[str, list[float]] = {name: [] for name in PARAMETERS}
-    for table in TABLES:
-        prepared = Prepared.load(str(folder / f"{table}.npz"))
-        X = standardise(prepared.X)
-        for name in PARAMETERS:
-            seconds(name, X[:2000], prepared.groups[:2000], 5)  # compiles
-        for k in KS:
-            taken = {name: seconds(name, X, prepared.groups, k) for name in PARAMETERS if N_CLUSTERS_OF_SLOW.get(name, k) == k}
-            print(table, k, "; ".join(f"{name} {time:.2f} s" for name, time in taken.items()), flush=True)
-            for name, time_of_fit in taken.items():
-                if not np.isnan(time_of_fit):
-                    logs[name].append(log(taken["fair-limit"] / time_of_fit))
-    for name, values in logs.items():
-        ratio = exp(np.mean(values))
-        print(f"{name}: fair-limit takes {ratio:.1f} times as long, so {min(16, max(1, round(ratio)))} starts")
+    rungs = {name: list(combinations(entry["parameters"])) for name, entry in config["method_settings"].items()}
+    rivals = [name for name, entry in config["method_settings"].items() if isinstance(entry["starts"], dict)]
+    starts: dict[str, dict[str, list[int]]] = {name: {} for name in rivals}
+    for dataset in config["datasets"]:
+        table = Prepared.load(str(options.prepared / f"{dataset}.npz"))
+        for k in config["k"]:
+            target = seconds(OURS, table, k, rungs[OURS], 1)
+            for name in rivals:
+                middle = rungs[name][(len(rungs[name]) - options.rungs + 1) // 2 :][: options.rungs]
+                method = methods.get(name)()
+                fits = not method.unsupported(len(table.X), len(table.group_names))
+                starts[name].setdefault(dataset, []).append(starts_for(target, name, table, k, middle) if fits else 1)
+            print(
+                f"# {dataset} {k}: {target:.2f} s; {', '.join(f'{name} {starts[name][dataset][-1]}' for name in rivals)}",
+                flush=True,
+            )
+    for name in rivals:
+        print(f"{name}: {json.dumps(starts[name])}".replace('"', ""))
 
 
 if __name__ == "__main__":

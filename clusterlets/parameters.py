@@ -57,12 +57,6 @@ def _fraction_of_group(tau: Any, n_clusters: int) -> Any:
     return tau
 
 
-def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
-    sizes = composition.sum(axis=1, keepdims=True)
-    differences = np.abs(composition - sizes * group_counts / group_counts.sum())
-    return float((differences - limit * sizes).max())
-
-
 #: A limit for each sensitive column. The method itself guarantees it to the last row, so the excess is not computed.
 STRICT = Bound("in every cluster, strictly", lambda *_: 0.0)
 #: A group with share r of the table makes up from r (1 - delta) to r / (1 - delta) of every cluster.
@@ -78,8 +72,6 @@ RATIO = Bound(
     "in every cluster at least this many rows of its rarer group for each row of the other",
     lambda balance, composition, _: float((balance / (1 + balance) * composition.sum(axis=1) - composition.min(axis=1)).max()),
 )
-#: In every cluster, the share of each group differs from its share in the table by at most this much.
-DEVIATION = Bound("shares within max_deviation of the table's in every cluster", _excess_of_deviation)
 #: Every cluster has at least this many rows.
 SIZE = Bound(
     "at least this many rows in every cluster",
@@ -206,16 +198,17 @@ DELTA = Real(
     trades_fairness=True,
     bound=SHARES,
     meaning="Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every "
-    "cluster, up to whole instances.",
+    "cluster, up to whole instances. With several sensitive columns, a group is a combination of their values.",
 )
+#: For methods that bound shares. Unlike delta, it bounds each sensitive column, and it is strict.
 MAX_DEVIATION = Real(
     0,
     1,
     also=[None],
     ladder=[0.01, 0.02, 0.03, 0.05, 0.07, 0.1],
-    bound=DEVIATION,
-    meaning="In place of delta: largest difference between a group's share in a cluster and in the table, up to whole "
-    "instances.",
+    bound=STRICT,
+    meaning="In place of delta: largest difference between a group's share in a cluster and in the table. It is kept strictly, "
+    "in each sensitive column by itself, or the fit reports that it found no such clusters.",
 )
 #: For methods whose ``fit`` makes a single start: :func:`clusterlets.methods.fit` makes the others.
 N_INIT = Integer(1, 10_000, default=1, meaning="Number of fits, of which the best one counts.")
@@ -223,8 +216,7 @@ MIN_CLUSTER_SIZE = Integer(
     1,
     10**9,
     bound=SIZE,
-    meaning="Smallest number of rows in a cluster. With delta = 0 and at least 1 / L rows, no share differs from the "
-    "table's by more than L.",
+    meaning="Smallest number of rows in a cluster.",
 )
 
 

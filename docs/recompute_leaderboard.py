@@ -21,15 +21,18 @@ def keeps_limit(row, limit):
     return row["price"] and row["n_clusters"] == row["k"] and float(row["deviation_max"]) <= limit + 1e-13
 
 
-def find_scoring_runs(configurations, limit):
+def find_scoring_runs(configurations, limit, breaking):
     """The scoring runs of the configuration that the choosing runs (``chooses``) select. Empty if none keeps the limit."""
     best_key, best_runs = None, []
-    for runs in configurations.values():
+    for parameters, runs in configurations.items():
         choosing_runs = [row for row in runs if row["chooses"] == "True"]
         prices = [float(row["price"]) for row in choosing_runs if keeps_limit(row, limit)]
         if prices:
-            # The largest share of runs within the limit comes first, then the lowest median price.
-            key = -len(prices) / len(choosing_runs), median(prices)
+            deviation = max(float(row["deviation_max"]) for row in choosing_runs if row["deviation_max"])
+            has_room = parameters not in breaking or deviation <= limit / 2 + 1e-13
+            is_safe = len(prices) == len(choosing_runs) and has_room
+            # Safe ones come first. Of these, the cheapest is best; of others, the one that keeps the limit most often.
+            key = not is_safe, -len(prices) / len(choosing_runs), median(prices) if is_safe else deviation, median(prices)
             if best_key is None or key < best_key:
                 best_key, best_runs = key, runs
     return [row for row in best_runs if row["chooses"] == "False"]
@@ -45,8 +48,10 @@ for limit in LIMITS:
     ranking = []
     for method, cases in runs_by_method.items():
         prices = []
+        choosing_runs = [row for case in cases.values() for runs in case.values() for row in runs if row["chooses"] == "True"]
+        breaking = {row["parameters"] for row in choosing_runs if row["status"] == "ok" and not keeps_limit(row, limit)}
         for configurations in cases.values():
-            scoring_runs = find_scoring_runs(configurations, limit)
+            scoring_runs = find_scoring_runs(configurations, limit, breaking)
             if scoring_runs and all(keeps_limit(row, limit) for row in scoring_runs):
                 prices.append(median(float(row["price"]) for row in scoring_runs))
         price = median(prices) if prices else float("inf")

@@ -6,13 +6,16 @@ of each other, so the coresets of all groups together are a coreset of the table
 theory requires far larger sizes than are needed in practice, so the size is a parameter.
 """
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import squared_distances_to_centres
-from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+from clusterlets.algorithms.instances import checked_instances, codes_that_occur, columns_of_present
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 from clusterlets.algorithms.limit_assignment import assign_within_limits
 from clusterlets.algorithms.limits import limits_of_fit
@@ -32,6 +35,7 @@ def coreset_clustering(
     n_init: int = 1,
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
+    columns: Mapping[Any, Sequence] = MappingProxyType({}),
 ) -> np.ndarray:
     """Cluster a coreset fairly, assign the whole table fairly to the resulting centres, and return the labels (n,).
 
@@ -40,12 +44,13 @@ def coreset_clustering(
     ``max(2000, 40 n_clusters)``. A table with at most ``2 size`` rows is not sampled. O(n k d) time plus the assignment.
     """
     X, groups = checked_instances(X, groups, "a coreset", n_clusters)
+    columns = columns_of_present(columns, groups)
     groups = codes_that_occur(groups)
     size = max(2000, 40 * n_clusters) if size is None else size
     rows, weights = np.arange(len(X)), np.ones(len(X))
     if len(X) > 2 * size:
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
-    limits, slacks = limits_of_fit(groups, n_clusters, delta, max_deviation=max_deviation)
+    limits, slacks = limits_of_fit(groups, n_clusters, delta, max_deviation=max_deviation, columns=columns)
     start = fractional_lloyd(X[rows], weights, groups[rows], limits, slacks[0], random_state, n_init)
     costs = squared_distances_to_centres(X, start.centres, n_clusters)
     return assign_within_limits(costs, groups, limits, slacks, min_cluster_size, start.multipliers).labels

@@ -9,14 +9,17 @@ Fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 
 which bounds ratios of counts instead of shares.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from clusterlets.algorithms.coreset import sample_coreset
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
-from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+from clusterlets.algorithms.instances import checked_instances, codes_that_occur, columns_of_present
 from clusterlets.algorithms.limit_assignment import assign_within_limits
 from clusterlets.algorithms.limits import limits_of_fit
 
@@ -61,6 +64,7 @@ def fair_flow(
     balance: float | None = None,
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
+    columns: Mapping[Any, Sequence] = MappingProxyType({}),
 ) -> FairKMeansResult:
     """Fair k-means under bounded representation, or under a bound on the balance of two groups, which is MS-FlowFC's rule.
 
@@ -79,9 +83,10 @@ def fair_flow(
     O(n k d) time per round for the distances, plus the assignment; O(n k) memory.
     """
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
+    columns = columns_of_present(columns, groups)
     groups = codes_that_occur(groups)
     rows, weights = draw_sample(X, groups, n_clusters, random_state)
-    limits, slacks = limits_of_fit(groups, n_clusters, delta, balance, max_deviation)
+    limits, slacks = limits_of_fit(groups, n_clusters, delta, balance, max_deviation, columns)
     start = fractional_lloyd(X[rows], weights, groups[rows], limits, slacks[0], random_state, n_init)
     centres, multipliers = start.centres, start.multipliers
     best, n_iter, n_idle = None, 0, 0

@@ -1,5 +1,8 @@
 """Checks of a table before a method starts, and conversion of its rows and groups to the types of compiled code."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from clusterlets.algorithms.checks import check_magnitudes
@@ -29,6 +32,12 @@ def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.n
 def codes_that_occur(groups: np.ndarray) -> np.ndarray:
     """Renumber the K groups that occur in ``groups`` (n,) as 0..K-1, in the same order."""
     return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+
+
+def columns_of_present(columns: Mapping[Any, Sequence], groups: np.ndarray) -> dict[Any, list]:
+    """The value of each sensitive column in each of the groups that occur in ``groups`` (n,), in the order of their codes."""
+    codes = np.unique(groups).tolist()
+    return {name: [values[code] for code in codes] for name, values in columns.items()}
 
 
 def counts_of_two(groups: np.ndarray) -> np.ndarray:

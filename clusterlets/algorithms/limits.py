@@ -15,6 +15,8 @@ than one instance, the smallest fraction from f on takes its place.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -191,39 +193,42 @@ def representation_limits(
     delta: float = 0.0,
     balance: float | None = None,
     max_deviation: float | None = None,
+    columns: Mapping[Any, Sequence] = MappingProxyType({}),
     **_,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Limits on the shares of the groups in every cluster, up to whole instances, for old and new instances together.
+    """Limits on the shares of the groups in every cluster, for old and new instances together.
 
     Let r be the share of a group in the table, whose counts are ``reference`` (K,). By default, a group's share in a cluster is
     at least r (1 - delta) and at most r / (1 - delta): bounded representation (Bera et al. 2019; Bercea et al. 2019). With
-    ``max_deviation``, the two shares differ by at most that much. With ``balance``, the smaller of two groups' counts is at
-    least ``balance`` times the larger (Chierichetti et al. 2017): this treats both groups alike, so the rarer group may prevail
-    in a cluster.
+    ``balance``, the smaller of two groups' counts is at least ``balance`` times the larger (Chierichetti et al. 2017): this
+    treats both groups alike, so the rarer group may prevail in a cluster. In both cases, a count may miss a limit by less than
+    one instance, and groups that are not in the table are not limited.
 
-    A count may miss a limit by less than one instance. Groups that are not in the table are not limited. Other parameters of a
-    fit are ignored. ``composition``, ``new_totals`` and the result are as in :func:`assignment_limits`.
+    With ``max_deviation``, the share of every value of each sensitive column differs from its share in the table by at most
+    that much, strictly. ``columns`` maps each column to its value in each group (K,); without it, the groups themselves are the
+    values of one column.
+
+    Other parameters of a fit are ignored. ``composition``, ``new_totals`` and the result are as in :func:`assignment_limits`.
     """
     totals = reference.tolist()
-    bounds = _share_bounds(totals, delta, balance, max_deviation)
-    bounds_of_table = {group: bounds[group] for group, total in enumerate(totals) if total}
     levels = np.arange(len(totals))[:, None]
+    if max_deviation is not None:
+        if not 0 <= max_deviation <= 1:
+            raise ClusterletsError(f"max_deviation must be from 0 to 1, not {max_deviation!r}.")
+        levels = levels_of_groups(list(columns.values()))[0] if columns else levels
+        limits = deviation_limits(levels, reference, [exact_fraction(max_deviation)] * levels.shape[1])
+        return assignment_limits(limits, levels, composition, new_totals)
+    bounds = _share_bounds(totals, delta, balance)
+    bounds_of_table = {group: bounds[group] for group, total in enumerate(totals) if total}
     return assignment_limits(share_limits(0, bounds_of_table), levels, composition, new_totals, allow_rounding=True)
 
 
-def _share_bounds(
-    totals: list[int], delta: float, balance: float | None, max_deviation: float | None
-) -> list[tuple[Fraction, Fraction]]:
+def _share_bounds(totals: list[int], delta: float, balance: float | None) -> list[tuple[Fraction, Fraction]]:
     """The smallest and the largest share of each group in a cluster, for :func:`representation_limits`."""
     shares, one = [Fraction(total, sum(totals)) for total in totals], Fraction(1)
     if balance is not None:
         lower = exact_fraction(balance) / (1 + exact_fraction(balance))
         return [(lower, 1 - lower)] * len(totals)
-    if max_deviation is not None:
-        if not 0 <= max_deviation <= 1:
-            raise ClusterletsError(f"max_deviation must be from 0 to 1, not {max_deviation!r}.")
-        deviation = exact_fraction(max_deviation)
-        return [(max(Fraction(0), share - deviation), min(one, share + deviation)) for share in shares]
     if not 0 <= delta < 1:
         raise ClusterletsError(f"delta must be at least 0 and below 1, not {delta!r}.")
     rest = 1 - exact_fraction(delta)
@@ -236,8 +241,11 @@ def limits_of_fit(
     delta: float = 0.0,
     balance: float | None = None,
     max_deviation: float | None = None,
+    columns: Mapping[Any, Sequence] = MappingProxyType({}),
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Rows (R, K) of :func:`representation_limits` for a table with the given groups (n,), and the slack (R, k) to try in turn.
+
+    ``groups`` are 0..K-1, each of which occurs, and ``columns`` maps each sensitive column to its value in each of them.
 
     A bound on the balance is first tried without rounding to whole instances. Raises ClusterletsError if a bound is out of
     range, or one on the balance is given for more or fewer than two groups.
@@ -250,7 +258,7 @@ def limits_of_fit(
         if not 0 <= balance <= table_balance:
             raise ClusterletsError(f"balance must be from 0 to the table's own, {table_balance:.6g}, not {balance!r}.")
     composition = np.zeros((len(totals), n_clusters), dtype=np.int64)
-    rows, slack = representation_limits(composition, totals, totals, delta, balance, max_deviation)
+    rows, slack = representation_limits(composition, totals, totals, delta, balance, max_deviation, columns)
     return rows, [slack] if balance is None else [np.zeros_like(slack), slack]
 
 

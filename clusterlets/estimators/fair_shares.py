@@ -19,11 +19,12 @@ class FairLP(MethodClusterer):
         Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster, up to
-        whole instances.
+        whole instances. With several sensitive columns, a group is a combination of their values.
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster.
     max_deviation : float or None, default=None
-        In place of delta: largest difference between a group's share in a cluster and in the table, up to whole instances.
+        In place of delta: largest difference between a group's share in a cluster and in the table. It is kept strictly, in
+        each sensitive column by itself, or NoClusteringError is raised.
     n_init : int, default=1
         Number of fits, of which the best one counts.
     random_state : int, Generator, RandomState or None, default=None
@@ -67,7 +68,7 @@ class FairFlow(MethodClusterer):
         Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster, up to
-        whole instances.
+        whole instances. With several sensitive columns, a group is a combination of their values.
     n_init : int, default=4
         Number of starts. After a few rounds, only the best one continues.
     max_iter : int, default=100
@@ -81,7 +82,8 @@ class FairFlow(MethodClusterer):
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster.
     max_deviation : float or None, default=None
-        In place of delta: largest difference between a group's share in a cluster and in the table, up to whole instances.
+        In place of delta: largest difference between a group's share in a cluster and in the table. It is kept strictly, in
+        each sensitive column by itself, or NoClusteringError is raised.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 
@@ -129,7 +131,7 @@ class Coreset(MethodClusterer):
         Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster, up to
-        whole instances.
+        whole instances. With several sensitive columns, a group is a combination of their values.
     size : int or "auto", default="auto"
         Rows that the sample should have; auto is 40 for each cluster, and at least 2,000.
     n_init : int, default=1
@@ -137,7 +139,8 @@ class Coreset(MethodClusterer):
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster.
     max_deviation : float or None, default=None
-        In place of delta: largest difference between a group's share in a cluster and in the table, up to whole instances.
+        In place of delta: largest difference between a group's share in a cluster and in the table. It is kept strictly, in
+        each sensitive column by itself, or NoClusteringError is raised.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit.
 

@@ -12,7 +12,9 @@ class Coreset(Method):
 
     name = "coreset"
     citation = "After Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019"
-    guarantee = "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances"
+    guarantee = (
+        "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances, or |p - r| <= max_deviation, strictly"
+    )
     cost = "0.2 s"
     parameters = {
         "delta": DELTA,
@@ -27,14 +29,15 @@ class Coreset(Method):
         "max_deviation": MAX_DEVIATION,
     }
     libraries = COMPILED
-    assignment_limits = staticmethod(representation_limits)
+
+    def assignment_limits(self, composition, new_totals, reference, **parameters):
+        return representation_limits(composition, new_totals, reference, **parameters, columns=self.sensitive_columns)
 
     def fit(
         self, X, groups, n_clusters, random_state, delta=0.0, size="auto", n_init=1, min_cluster_size=1, max_deviation=None
     ):
         from clusterlets.algorithms.coreset import coreset_clustering
 
-        sample_size = None if size == "auto" else size
-        return coreset_clustering(
-            X, groups, n_clusters, random_state, delta, sample_size, n_init, min_cluster_size, max_deviation
-        )
+        size = None if size == "auto" else size
+        bounds = min_cluster_size, max_deviation, self.sensitive_columns
+        return coreset_clustering(X, groups, n_clusters, random_state, delta, size, n_init, *bounds)

@@ -13,7 +13,8 @@ class FairFlow(Method):
     name = "fair-flow"
     citation = "After Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892, and MS-FlowFC, arXiv 2605.13759"
     guarantee = (
-        "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances; no cluster is empty. With two groups, "
+        "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances, or |p - r| <= max_deviation, "
+        "strictly; no cluster is empty. With two groups, "
         "`balance` can bound the ratio of their counts instead, as in MS-FlowFC"
     )
     cost = "1 s, more with more groups; a local optimum"
@@ -39,11 +40,13 @@ class FairFlow(Method):
         "max_deviation": MAX_DEVIATION,
     }
     libraries = COMPILED
-    assignment_limits = staticmethod(representation_limits)
     kernels = (
         *("limit_counts._search", "fair_dual._ascend", "fair_dual._rescue", "kernels.candidate_distances"),
         *("transport._assign", "fair_dual._means", "kernels.assign", "fair_dual._value"),
     )
+
+    def assignment_limits(self, composition, new_totals, reference, **parameters):
+        return representation_limits(composition, new_totals, reference, **parameters, columns=self.sensitive_columns)
 
     def fit(
         self,
@@ -61,7 +64,5 @@ class FairFlow(Method):
     ):
         from clusterlets.algorithms.fair_flow import fair_flow
 
-        result = fair_flow(
-            X, groups, n_clusters, random_state, delta, n_init, max_iter, tol, balance, min_cluster_size, max_deviation
-        )
-        return result.labels
+        bounds = balance, min_cluster_size, max_deviation, self.sensitive_columns
+        return fair_flow(X, groups, n_clusters, random_state, delta, n_init, max_iter, tol, *bounds).labels

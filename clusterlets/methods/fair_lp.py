@@ -13,7 +13,8 @@ class FairLP(Method):
     name = "fair-lp"
     citation = "Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019"
     guarantee = (
-        "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances; for its centres, the cost is near the "
+        "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances, or |p - r| <= max_deviation, "
+        "strictly; for its centres, the cost is near the "
         "optimum of the linear program"
     )
     cost = "0.4 s; the centres ignore fairness"
@@ -24,17 +25,19 @@ class FairLP(Method):
         "n_init": N_INIT,
     }
     libraries = COMPILED
-    assignment_limits = staticmethod(representation_limits)
+
+    def assignment_limits(self, composition, new_totals, reference, **parameters):
+        return representation_limits(composition, new_totals, reference, **parameters, columns=self.sensitive_columns)
 
     def fit(self, X, groups, n_clusters, random_state, delta=0.0, min_cluster_size=1, max_deviation=None):
         from clusterlets.algorithms.geometry import squared_distances_to_centres
-        from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+        from clusterlets.algorithms.instances import checked_instances, codes_that_occur, columns_of_present
         from clusterlets.algorithms.kmeans import kmeans
         from clusterlets.algorithms.limit_assignment import assign_within_limits
         from clusterlets.algorithms.limits import limits_of_fit
 
         X, groups = checked_instances(X, groups, self.name, n_clusters)
         costs = squared_distances_to_centres(X, kmeans(X, n_clusters, random_state).centres, n_clusters)
-        groups = codes_that_occur(groups)
-        limits = limits_of_fit(groups, n_clusters, delta, max_deviation=max_deviation)
+        columns, groups = columns_of_present(self.sensitive_columns, groups), codes_that_occur(groups)
+        limits = limits_of_fit(groups, n_clusters, delta, max_deviation=max_deviation, columns=columns)
         return assign_within_limits(costs, groups, *limits, min_cluster_size).labels

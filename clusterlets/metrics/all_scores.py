@@ -10,6 +10,7 @@ from clusterlets.metrics.composition import (
     additive_violation,
     balance,
     delta_min,
+    deviation_beyond_row,
     deviation_of_columns,
     vfc_error,
     weighted_deviation,
@@ -156,6 +157,17 @@ FURTHER_SCORES = (
         meaning="largest deviation of a cluster, measured in each sensitive column separately. Equals deviation_max if there "
         "is one column; with several, the groups of deviation_max are the combinations of their values. The leaderboard's "
         "limits apply to this score",
+    ),
+    Score(
+        "deviation_beyond_row",
+        computed_from=Pieces,
+        function=lambda pieces: deviation_beyond_row(pieces.composition, pieces.group_counts, pieces.columns),
+        unit=_SHARE_DIFFERENCE,
+        range=(0, 1),
+        better="lower",
+        meaning="largest deviation in each sensitive column if each count may be one row off: max(0, |p - r| - 1 / m) for the "
+        "share p in a cluster of m instances and the share r in the dataset; at most L if all clusters keep the limit L within "
+        "one row",
     ),
     Score(
         "delta_min",

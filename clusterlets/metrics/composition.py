@@ -1,6 +1,6 @@
 """Scores computed from the composition of clusters: how many instances of each of any number of groups a cluster contains."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -54,13 +54,29 @@ def deviation_of_columns(
         The value of each group in each column. If empty, there is a single column, whose values are the groups.
     kind : {"absolute", "relative", "kl"}
     """
-    largest = 0.0
+    compositions = _by_column(composition, group_counts, columns)
+    return max(float(deviation_per_cluster(*of_column, kind).max()) for of_column in compositions)
+
+
+def deviation_beyond_row(composition: np.ndarray, group_counts: np.ndarray, columns: Sequence[Sequence]) -> float:
+    """Largest \\|p - r\\| - 1 / m in any sensitive column, at least 0: the deviation if a count may be one row off. O(C K S).
+
+    p is the share of a value in a cluster of m instances, and r its share in the dataset. The arguments are those of
+    :func:`deviation_of_columns`.
+    """
+    rows = 1 / composition.sum(axis=1)
+    compositions = _by_column(composition, group_counts, columns)
+    return max(0.0, *(float((deviation_per_cluster(*of_column) - rows).max()) for of_column in compositions))
+
+
+def _by_column(
+    composition: np.ndarray, group_counts: np.ndarray, columns: Sequence[Sequence]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The composition and the counts of each sensitive column, whose values take the place of the groups."""
     for values in columns or [range(len(group_counts))]:
         masks = [[value == distinct for value in values] for distinct in dict.fromkeys(values)]
-        column_composition = np.stack([composition[:, mask].sum(axis=1) for mask in masks], axis=1)
         counts = np.array([group_counts[mask].sum() for mask in masks])
-        largest = max(largest, float(deviation_per_cluster(column_composition, counts, kind).max()))
-    return largest
+        yield np.stack([composition[:, mask].sum(axis=1) for mask in masks], axis=1), counts
 
 
 def balance(composition: np.ndarray) -> float:

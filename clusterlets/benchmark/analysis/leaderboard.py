@@ -1,13 +1,17 @@
 """How reliably each method keeps a limit on unfairness, and at what price.
 
 A case is a table with sensitive groups and a k. A run *keeps the limit* if it has exactly k clusters and no cluster deviates
-by more than the limit. The first half of the seeds chooses a configuration of each method for each limit: the one whose runs
-keep the limit most often. If several are tied, the one with the lowest median price is chosen. The other half of the seeds
-scores this configuration: it keeps the limit if all its runs do.
+by more than the limit. The first half of the seeds chooses a configuration (a rung) of each method for each limit, and the
+other half scores it: it keeps the limit if all its runs do.
+
+A configuration is *safe* in a case if all its choosing runs there keep the limit, and either none deviates by more than half
+the limit, or no choosing run of the configuration breaks the limit in any case. The cheapest safe configuration is chosen.
+Without one, it is the configuration whose choosing runs keep the limit most often and, of these, deviate least.
 
 Each method gets two numbers, which are never combined: its **reliability**, which is the share of cases in which it keeps the
 limit, and its **price** in these cases. Neither depends on which other methods take part, so adding or removing a method never
-changes the order of two others. Cases of one table are alike, so pairs of methods are tested on the means of tables.
+changes the order of two others. Cases of one table are alike, so pairs of methods are tested on the means of tables. The
+tests under a limit are those of the first method against each other one.
 """
 
 from collections.abc import Mapping
@@ -28,6 +32,10 @@ LIMITS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
 #: real difference: a deviation is a difference n/m - N/M of shares in a cluster of m rows and a table of M rows, and a limit is
 #: p/1000. Unless they are equal, they differ by at least 1 / (1000 m M), which is 1e-13 for 100,000 rows.
 TOLERANCE = 1e-13
+#: The part of the limit by which a configuration must keep it to be safe, unless it never breaks the limit.
+ROOM = 0.5
+#: The most configurations of a method.
+MOST_RUNGS = 8
 #: The fewest tables over which pairs of methods are tested, and the level of the tests. Intervals cover 1 - LEVEL.
 MIN_TABLES, LEVEL = 6, 0.05
 
@@ -43,16 +51,17 @@ UNSUPPORTED = "unsupported"  # the method takes no such table
 CASE = ["dataset", "k"]
 POINTS = [
     *(*CASE, "method", "kind", "parameters", "seed", "chooses", "status"),
-    *("n_clusters", "smallest", "deviation_max", "price", "starts"),
+    *("n_clusters", "smallest", "deviation_max", "deviation_beyond_row", "price", "starts"),
 ]
 COLUMNS = [
-    *("limit", *CASE, "method", "kind", "outcome", "exchanged", "parameters", "price", "price_low", "price_high"),
-    *("kept", "runs", "starts", "deviation_max", "smallest", "tried", "statuses"),
+    *("limit", *CASE, "method", "kind", "outcome", "exchanged", "within_row", "parameters", "price", "price_low", "price_high"),
+    *("price_within_row", "kept", "runs", "starts", "deviation_max", "smallest", "tried", "failed"),
 ]
 OVERALL = [
-    *("limit", "place", "method", "kind", "cases", "unsupported", "kept", "kept_exchanged"),
+    *("limit", "place", "method", "kind", "cases", "unsupported", "kept", "kept_exchanged", "kept_within_row"),
     *("reliability", "reliability_low", "reliability_high", "reliability_supported"),
-    *("tables", "tables_kept", "tables_low", "tables_high", "price", "price_90", "price_worst", "within"),
+    *("tables", "tables_kept", "tables_low", "tables_high", "price", "price_90", "price_worst", "price_within_row"),
+    "within",
 ]
 PAIRS = [
     *("limit", "method", "other", "cases", "wins", "losses", "ties"),
@@ -63,19 +72,21 @@ PAIRS = [
 _METHOD_IN_CASE = [*CASE, "method"]
 _PRICE_DECIMALS = 9  # of the prices in the points, from which all other tables follow
 _TABLE_DECIMALS = 6  # of all numbers in the other tables
-_PROVER = "fair-limit"  # its status infeasible proves that no clustering keeps the limit
+#: This project's own method. Its status infeasible proves that no clustering keeps the limit.
+OURS = "fair-limit"
 
 
 # ---- the runs --------------------------------------------------------------------------------------------------------
 
 
-def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, int]) -> pd.DataFrame:
+def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, int | Mapping]) -> pd.DataFrame:
     """All runs, with the columns that the leaderboard needs: ``results/leaderboard_points.csv``, columns :data:`POINTS`.
 
     ``runs`` are those of ``runs.csv``, with any status. ``kinds`` maps the name of a method in ``runs`` to its kind (by default
-    a method), and ``starts`` maps it to the number of starts from which a run keeps the best (by default 1).
-    ``deviation_max`` is the largest deviation in any single sensitive column. ``k`` is the requested number of clusters or, for
-    a matcher, of clusterlets in each group. The result is empty with fewer than two seeds, which cannot be split into halves.
+    a method). ``starts`` maps it to the number of starts from which a run keeps the best (by default 1), or to a mapping from
+    (dataset, k) to this number. ``deviation_max`` is the largest deviation in any single sensitive column. ``k`` is the
+    requested number of clusters or, for a matcher, of clusterlets in each group. The result is empty with fewer than two seeds,
+    which cannot be split into halves.
     """
     if runs["seed"].nunique() < 2:
         return pd.DataFrame(columns=POINTS)
@@ -83,7 +94,10 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
     frame = runs.assign(
         method=selection.names(runs),
         kind=names.map(kinds).fillna(METHOD),
-        starts=names.map(starts).fillna(1).astype(int),
+        starts=[
+            number if isinstance(number := starts.get(name, 1), int) else number[dataset, int(k)]
+            for name, dataset, k in zip(names, runs["dataset"], runs["k"], strict=True)
+        ],
         parameters=runs["parameters"].fillna(""),
         chooses=is_choosing_seed(runs["seed"]),
         deviation_max=runs["column_deviation"],
@@ -106,12 +120,19 @@ def kinds_of(method_settings: Mapping[str, Mapping]) -> dict[str, str]:
     return kinds
 
 
-def starts_of(method_settings: Mapping[str, Mapping]) -> dict[str, int]:
-    """For each output, the number of starts from which a run keeps the best, from the configuration's ``method_settings``."""
-    starts: dict[str, int] = {}
-    for entry in method_settings.values():
-        n_init = entry["parameters"].get("n_init", [1])[0]
-        starts |= dict.fromkeys(entry["names"], n_init * entry["starts"])
+def starts_of(settings: Mapping) -> dict[str, int | dict[tuple[str, int], int]]:
+    """For each output, the number of starts from which a run keeps the best, from the settings of a configuration.
+
+    If the starts of a method depend on the case, they are a mapping from (dataset, k).
+    """
+    starts: dict[str, int | dict[tuple[str, int], int]] = {}
+    for entry in settings["method_settings"].values():
+        n_init, of_entry = entry["parameters"].get("n_init", [1])[0], entry["starts"]
+        if isinstance(of_entry, Mapping):
+            cases = {(name, k): n for name, row in of_entry.items() for k, n in zip(settings["k"], row, strict=True)}
+            starts |= {name: {case: n_init * n for case, n in cases.items()} for name in entry["names"]}
+        else:
+            starts |= dict.fromkeys(entry["names"], n_init * of_entry)
     return starts
 
 
@@ -137,10 +158,13 @@ def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
     ``run_points`` is a frame from :func:`points`. The result has :data:`COLUMNS`. A case is left out under a limit that
     ``fair-limit`` proves to be infeasible there. A matcher of Clusterlets has a case if one of its configurations has runs
     with k clusters in both halves of the seeds. ``price`` is the median over the scoring runs, ``runs`` counts these runs, and
-    ``kept`` counts those that keep the limit. ``exchanged`` is the outcome if the halves of the seeds exchange their roles.
+    ``kept`` counts those that keep the limit. ``exchanged`` is the outcome if the halves of the seeds exchange their roles, and
+    ``within_row`` if every count may be beyond the limit by one row, with ``price_within_row``. ``failed`` counts all runs
+    without a result.
     """
     runs = _in_cases(run_points)
-    boards = [_board_with_exchanged(limit, runs, infeasible_cases(run_points, limit)) for limit in LIMITS]
+    methods = _methods_in_cases(runs)
+    boards = [_board_for_limit(limit, runs, methods, infeasible_cases(run_points, limit)) for limit in LIMITS]
     boards = [board for board in boards if len(board)]
     if not boards:
         return pd.DataFrame(columns=COLUMNS)
@@ -183,49 +207,63 @@ def _in_cases(runs: pd.DataFrame) -> pd.DataFrame:
 
 def infeasible_cases(runs: pd.DataFrame, limit: float) -> pd.Index:
     """Cases in which this limit, or a larger one, was proved to be infeasible."""
-    proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
+    proofs = runs[(runs["method"] == OURS) & (runs["status"] == "infeasible")]
     proved_limits = proofs["parameters"].map(lambda text: parse_parameters(str(text)).get("max_deviation", 0)).astype(float)
     return pd.MultiIndex.from_frame(proofs.loc[proved_limits >= limit, CASE])
 
 
-def _board_with_exchanged(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
-    exchanged = _board_for_limit(limit, runs.assign(chooses=~runs["chooses"].astype(bool)), infeasible)
-    outcomes = exchanged[[*_METHOD_IN_CASE, "outcome"]].rename(columns={"outcome": "exchanged"})
-    return _board_for_limit(limit, runs, infeasible).merge(outcomes, on=_METHOD_IN_CASE)
+def _methods_in_cases(runs: pd.DataFrame) -> pd.DataFrame:
+    """Each method in each case that it has: what does not depend on the limit."""
+    is_ok = runs["status"] == "ok"
+    runs = runs.assign(failed=~is_ok, any_ok=is_ok, unsupported=runs["status"] == "unsupported")
+    aggregates = {"kind": "first", "starts": "first", "failed": "sum", "any_ok": "any", "unsupported": "all"}
+    return runs.groupby(_METHOD_IN_CASE, sort=False).agg(aggregates)
 
 
-def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
+def _board_for_limit(limit: float, runs: pd.DataFrame, methods: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
     runs = runs[~pd.MultiIndex.from_frame(runs[CASE]).isin(infeasible)]
-    runs = runs.assign(keeps=runs["exact"] & (runs["deviation_max"] <= limit + TOLERANCE))
-    runs["kept_price"] = runs["price"].where(runs["keeps"])
-    candidates = _candidates(runs)
-    if candidates.empty:
+    exchanged = _outcomes(limit, runs.assign(chooses=~runs["chooses"].astype(bool)), methods)
+    within_row = _outcomes(limit, runs.assign(deviation_max=runs["deviation_beyond_row"]), methods)
+    board = _outcomes(limit, runs, methods)
+    if board.empty:
         return pd.DataFrame(columns=COLUMNS)
-    ranked = candidates.sort_values(["kept_share", "median_kept_price"], ascending=[False, True], kind="stable")
+    others = {"exchanged": exchanged["outcome"], "within_row": within_row["outcome"], "price_within_row": within_row["price"]}
+    return board.assign(**others, limit=limit).reset_index()
+
+
+def _outcomes(limit: float, runs: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
+    """What the chosen configuration of each method does in each case, by case and method."""
+    runs = runs.assign(keeps=runs["exact"] & (runs["deviation_max"] <= limit + TOLERANCE))
+    candidates = _candidates(runs, limit)
+    if candidates.empty:
+        return pd.DataFrame()
+    order = ["is_safe", "kept_share", "preference", "median_kept_price"]
+    ranked = candidates.sort_values(order, ascending=[False, False, True, True], kind="stable")
     best = ranked[ranked["kept_share"] > 0].drop_duplicates(_METHOD_IN_CASE)  # if tied, the first in the grid's order
-    methods = runs.groupby(_METHOD_IN_CASE, sort=False).agg(
-        kind=("kind", "first"),
-        starts=("starts", "first"),
-        statuses=("status", lambda column: count_statuses(column[column != "ok"])),
-        any_ok=("status", lambda column: bool((column == "ok").any())),
-        unsupported=("status", lambda column: bool((column == "unsupported").all())),
-    )
     n_tried = candidates.groupby(_METHOD_IN_CASE).size().rename("tried")
-    rows = methods.join(n_tried, how="inner").reset_index()
-    rows = rows.merge(best.drop(columns=["kept_share", "median_kept_price"]), how="left", on=_METHOD_IN_CASE)
+    rows = methods.join(n_tried, how="inner").join(best.drop(columns=order).set_index(_METHOD_IN_CASE))
     is_chosen = rows["parameters"].notna()
     conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"], rows["unsupported"]]
     rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN, UNSUPPORTED], NO_RESULT)
-    return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
+    return rows.astype({"kept": "Int64", "runs": "Int64"})
 
 
-def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
-    """The configurations with runs in both halves of the seeds, and their results in each half."""
+def _candidates(runs: pd.DataFrame, limit: float) -> pd.DataFrame:
+    """The configurations with runs in both halves of the seeds, and their results in each half.
+
+    Of safe configurations, the cheapest is preferred, and of others the one that deviates least.
+    """
+    runs = runs.assign(breaks=(runs["status"] == "ok") & ~runs["keeps"], kept_price=runs["price"].where(runs["keeps"]))
     per_configuration = [*_METHOD_IN_CASE, "parameters"]
     halves = {chooses: half.groupby(per_configuration, sort=False) for chooses, half in runs.groupby("chooses")}
     if len(halves) < 2:
         return pd.DataFrame()
-    choosing_half = halves[True].agg(kept_share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
+    choosing_half = halves[True].agg(
+        kept_share=("keeps", "mean"),
+        median_kept_price=("kept_price", "median"),
+        deviation=("deviation_max", "max"),
+        breaks=("breaks", "any"),
+    )
     scoring_half = halves[False].agg(
         price=("price", "median"),
         price_low=("price", "min"),
@@ -235,12 +273,12 @@ def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
         deviation_max=("deviation_max", "max"),
         smallest=("smallest", "min"),
     )
+    never_breaks = ~choosing_half.groupby(["method", "parameters"])["breaks"].transform("any")
+    has_room = choosing_half["deviation"] <= ROOM * limit + TOLERANCE
+    is_safe = (choosing_half["kept_share"] == 1) & (never_breaks | has_room)
+    preference = choosing_half["median_kept_price"].where(is_safe, choosing_half["deviation"])
+    choosing_half = choosing_half.drop(columns=["deviation", "breaks"]).assign(is_safe=is_safe, preference=preference)
     return choosing_half.join(scoring_half, how="inner").reset_index()
-
-
-def count_statuses(statuses: pd.Series) -> str:
-    """The number of runs with each status: ``ok 4; timeout 2``."""
-    return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())
 
 
 # ---- over all cases --------------------------------------------------------------------------------------------------
@@ -251,11 +289,12 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 
     ``board`` is a frame from :func:`leaderboard`. The result has :data:`OVERALL`, ordered by limit, kind, reliability and
     median price. ``place`` ranks the methods, from 1. ``cases`` counts the cases of a method, ``unsupported`` those that it
-    does not take, ``kept`` those in which it keeps the limit, and ``kept_exchanged`` the same with the halves of the seeds
-    exchanged. ``reliability_supported`` is over the cases that it takes. ``tables_kept`` counts the tables in all of whose
-    cases it keeps the limit. Over the cases in which it does, ``price`` is the median, and ``price_90`` the smallest price that
-    nine tenths of the prices do not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep
-    the limit. The columns ending in ``_low`` and ``_high`` hold the bounds of Clopper and Pearson over cases or over tables.
+    does not take, ``kept`` those in which it keeps the limit, ``kept_exchanged`` the same with the halves of the seeds
+    exchanged, and ``kept_within_row`` the same with one row of room, at the median ``price_within_row``.
+    ``reliability_supported`` is over the cases that it takes. ``tables_kept`` counts the tables in all of whose cases it keeps
+    the limit. Over the cases in which it does, ``price`` is the median, and ``price_90`` the smallest price that nine tenths of
+    the prices do not exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The
+    columns ending in ``_low`` and ``_high`` hold the bounds of Clopper and Pearson over cases or over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
@@ -274,6 +313,7 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
                 "unsupported": n_unsupported,
                 "kept": len(kept),
                 "kept_exchanged": int((cases["exchanged"] == KEEPS).sum()),
+                "kept_within_row": int((cases["within_row"] == KEEPS).sum()),
                 "reliability": len(kept) / len(cases),
                 **_exact_bounds("reliability", len(kept), len(cases)),
                 "reliability_supported": _divide(len(kept), len(cases) - n_unsupported),
@@ -283,6 +323,7 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
                 "price": kept["price"].median(),
                 "price_90": np.quantile(prices, 0.9, method="inverted_cdf") if len(prices) else np.nan,
                 "price_worst": kept["price"].max(),
+                "price_within_row": cases.loc[cases["within_row"] == KEEPS, "price_within_row"].median(),
                 "within": _divide(cases["kept"].sum(), cases["runs"].sum()),
             }
         )
@@ -303,42 +344,56 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
     is the geometric mean of the price of ``method`` over that of ``other``, first over these cases of each table, then over
     the tables. ``difference`` is the reliability of ``method`` minus that of ``other`` in the cases that both have, as mean
     over the tables. Both have a t interval and the p of a t test over the tables, which are missing below :data:`MIN_TABLES`
-    tables, and for pairs of the kind :data:`METHOD` the p after Holm's correction over both tests of all these pairs under the
-    limit. ``told_apart`` names what differs: ``price``, ``reliability`` or both.
+    tables. The pairs of the method in the first place with each other one of the kind :data:`METHOD` are the family of a limit:
+    they have the p after Holm's correction over both tests of all pairs of the family. ``told_apart`` names what differs in
+    these pairs: ``price``, ``reliability`` or both.
     """
     rows = []
+    firsts = first_methods(overall(board))
     for limit, cases in board.groupby("limit"):
-        outcomes = {method: part.set_index(CASE) for method, part in cases.groupby("method")}
-        kinds = {method: part["kind"].iloc[0] for method, part in outcomes.items()}
-        names = sorted(outcomes, key=lambda name: (KINDS.index(kinds[name]), name))
-        family = [
-            {"limit": limit, "method": method, "other": other, **_compare(outcomes[method], outcomes[other])}
-            for method, other in combinations(names, 2)
-        ]
-        _correct([row for row in family if kinds[row["method"]] == kinds[row["other"]] == METHOD])
-        rows += family
+        kinds = dict(zip(cases["method"], cases["kind"], strict=True))
+        names = sorted(kinds, key=lambda name: (KINDS.index(kinds[name]), name))
+        columns = {name: column for column, name in enumerate(names)}
+        tables = pd.factorize(np.array(tables_of(cases.drop_duplicates(CASE)), dtype=object))[0]
+        positions = cases.groupby(CASE, sort=False).ngroup().to_numpy(), cases["method"].map(columns).to_numpy()
+        has_case, keeps = (np.zeros((len(tables), len(names)), dtype=bool) for _ in range(2))
+        prices = np.full(has_case.shape, np.nan)
+        has_case[positions] = True
+        keeps[positions], prices[positions] = cases["outcome"] == KEEPS, cases["price"].astype(float)
+        family = []
+        for method, other in combinations(names, 2):
+            pair = [columns[method], columns[other]]
+            shared = has_case[:, pair].all(axis=1)
+            comparison = _compare(keeps[shared][:, pair], prices[shared][:, pair], tables[shared])
+            rows.append({"limit": limit, "method": method, "other": other, **comparison})
+            if firsts.get(limit) in (method, other) and kinds[method] == kinds[other] == METHOD:
+                family.append(rows[-1])
+        _correct(family)
     return pd.DataFrame(rows, columns=PAIRS).fillna({"told_apart": ""}).round(_TABLE_DECIMALS)
 
 
-def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame) -> dict:
-    shared_cases = rows.index.intersection(other_rows.index, sort=False)
-    rows, other_rows = rows.loc[shared_cases], other_rows.loc[shared_cases]
-    keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
-    both_keep = keeps & other_keeps
-    prices, other_prices = (part["price"].to_numpy(float)[both_keep] for part in (rows, other_rows))
-    tables = np.array(tables_of(rows.reset_index()), dtype=object)
-    ratio = mean_over_tables(log(prices) - log(other_prices), tables[both_keep])
-    difference = mean_over_tables(keeps.astype(float) - other_keeps, tables)
+def first_methods(summary: pd.DataFrame) -> dict[float, str]:
+    """The method in the first place under each limit. ``summary`` is a frame from :func:`overall`."""
+    first_rows = summary[summary["place"] == 1]
+    return dict(zip(first_rows["limit"], first_rows["method"], strict=True))
+
+
+def _compare(keeps: np.ndarray, prices: np.ndarray, tables: np.ndarray) -> dict:
+    """Compare two methods in n cases: whether they keep the limit (n, 2), their prices (n, 2), and the cases' tables (n,)."""
+    both_keep = keeps.all(axis=1)
+    own_prices, other_prices = prices[both_keep].T
+    ratio = mean_over_tables(log(own_prices) - log(other_prices), tables[both_keep])
+    difference = mean_over_tables(keeps[:, 0].astype(float) - keeps[:, 1], tables)
     return {
         "cases": int(both_keep.sum()),
-        "wins": int((prices < other_prices).sum()),
-        "losses": int((prices > other_prices).sum()),
-        "ties": int((prices == other_prices).sum()),
+        "wins": int((own_prices < other_prices).sum()),
+        "losses": int((own_prices > other_prices).sum()),
+        "ties": int((own_prices == other_prices).sum()),
         **dict(zip(("ratio", "ratio_low", "ratio_high"), exp(np.array(ratio[:3])).tolist(), strict=True)),
         "ratio_p": ratio[3],
-        "ratio_tables": len(set(tables[both_keep])),
+        "ratio_tables": len(set(tables[both_keep].tolist())),
         **dict(zip(("difference", "difference_low", "difference_high", "difference_p"), difference, strict=True)),
-        "difference_tables": len(set(tables)),
+        "difference_tables": len(set(tables.tolist())),
     }
 
 
@@ -348,7 +403,8 @@ def mean_over_tables(values: np.ndarray, tables: np.ndarray) -> tuple[float, flo
     ``values`` (n,) and ``tables`` (n,) belong to cases. Below :data:`MIN_TABLES` tables, there is only the mean.
     If the means of all tables are equal, p is 0, or 1 if they are 0.
     """
-    means = pd.Series(values, dtype=float).groupby(tables, sort=False).mean().to_numpy()
+    codes, names = pd.factorize(tables)
+    means = np.bincount(codes, values, len(names)) / np.bincount(codes, minlength=len(names))
     n = len(means)
     mean = _total(means) / n if n else np.nan
     if n < MIN_TABLES:
@@ -377,8 +433,9 @@ def tables_of(cases: pd.DataFrame) -> list[str]:
 
 def _exact_bounds(name: str, n_kept: int, n: int) -> dict[str, float]:
     """The exact (Clopper-Pearson) interval of a share."""
-    interval = stats.binomtest(n_kept, n).proportion_ci(1 - LEVEL, method="exact")
-    return {f"{name}_low": float(interval.low), f"{name}_high": float(interval.high)}
+    low = stats.beta.ppf(LEVEL / 2, n_kept, n - n_kept + 1) if n_kept else 0.0
+    high = stats.beta.ppf(1 - LEVEL / 2, n_kept + 1, n - n_kept) if n_kept < n else 1.0
+    return {f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 def _total(values: np.ndarray) -> float:

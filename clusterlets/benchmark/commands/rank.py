@@ -13,7 +13,7 @@ from textwrap import TextWrapper
 import pandas as pd
 
 from clusterlets.benchmark.analysis import leaderboard
-from clusterlets.benchmark.analysis.leaderboard import METHOD, POINTS
+from clusterlets.benchmark.analysis.leaderboard import METHOD, MOST_RUNGS, POINTS
 from clusterlets.benchmark.grid.cells import cells
 from clusterlets.benchmark.grid.configuration import CONFIGURATION, check_configuration
 from clusterlets.benchmark.grid.paths import prepared_path
@@ -24,6 +24,7 @@ from clusterlets.benchmark.report.standings import FILES, Standings, all_methods
 from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError
 from clusterlets.metrics.prices import BELOW_ONE
+from clusterlets.parameter_text import combinations, format_parameters
 from clusterlets.storage import load_json, write_json
 from clusterlets.supervision.statuses import OK
 from clusterlets.text import counted
@@ -62,7 +63,7 @@ def main(arguments: list[str]) -> int:
     ((name, entry),) = config["method_settings"].items()
     if not set(entry["names"]).isdisjoint(other_points["method"]):
         raise ClusterletsError(f"{options.reference} already has a method called {name}; rename yours.")
-    _refuse_too_many_configurations(name, entry, settings["method_settings"])
+    _refuse_too_many_configurations(name, entry)
 
     folder = Path(RESULTS) / "leaderboards" / name
     write_json(folder / "config.json", user_config)
@@ -82,16 +83,20 @@ def main(arguments: list[str]) -> int:
     if len(outputs) > 1:
         print(f"{name} has {len(outputs)} outputs. Each is ranked as if it were the only one; --which NAME ranks one.")
     for output in outputs:
-        standings = _rank_output(runs, {name: entry | {"output": output}}, other_points, _output_folder(folder, name, output))
+        ranked = config | {"method_settings": {name: entry | {"output": output}}}
+        standings = _rank_output(runs, ranked, other_points, _output_folder(folder, name, output))
         print("", *describe(standings, output), sep="\n")
-    print(f"\nAll numbers: {folder}/ (docs/field.md explains the terms)")
+    rungs = [format_parameters(combination) for combination in combinations(entry["parameters"])]
+    print(f"\n{name} tried {counted(len(rungs), 'rung')}{': ' if any(rungs) else ''}{'; '.join(rungs)}")
+    print(f"All numbers: {folder}/ (docs/field.md explains the terms)")
     return 0
 
 
-def _rank_output(runs: pd.DataFrame, method_settings: Mapping, other_points: pd.DataFrame, folder: Path) -> Standings:
-    """The standings of an output, which ``method_settings`` chooses. Its points and standings are written to the folder."""
-    (entry,) = method_settings.values()
-    points = leaderboard.points(runs, leaderboard.kinds_of(method_settings), leaderboard.starts_of(method_settings))
+def _rank_output(runs: pd.DataFrame, settings: Mapping, other_points: pd.DataFrame, folder: Path) -> Standings:
+    """The standings of an output, which ``settings`` choose. Its points and standings are written to the folder."""
+    (entry,) = settings["method_settings"].values()
+    kinds = leaderboard.kinds_of(settings["method_settings"])
+    points = leaderboard.points(runs, kinds, leaderboard.starts_of(settings))
     write_csv(folder / _POINTS, points)
     standings = standings_with(other_points, read_results_table(folder / _POINTS), entry["output"])
     for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
@@ -188,14 +193,12 @@ def configuration(settings: Mapping, entry: Mapping, names: list[str] | None) ->
     return {**common, "datasets": entries, **edits}
 
 
-def _refuse_too_many_configurations(name: str, entry: Mapping, other_settings: Mapping[str, Mapping]) -> None:
-    n_configurations, *other_numbers = (
-        math.prod(map(len, each_entry["parameters"].values())) for each_entry in (entry, *other_settings.values())
-    )
-    if n_configurations > max(other_numbers):
+def _refuse_too_many_configurations(name: str, entry: Mapping) -> None:
+    n_configurations = math.prod(map(len, entry["parameters"].values()))
+    if n_configurations > MOST_RUNGS:
         raise ClusterletsError(
-            f"{entry.get('path', name)} tries {counted(n_configurations, 'configuration')}, but no other method more than "
-            f"{max(other_numbers)}. Give its parameters fewer values, or a `ladder` (docs/extending.md)."
+            f"{entry.get('path', name)} tries {counted(n_configurations, 'configuration')}, but a method may try at most "
+            f"{MOST_RUNGS}. Give its parameters fewer values, or a `ladder` (docs/extending.md)."
         )
 
 
@@ -228,7 +231,8 @@ def _run_workflow(target: str, folder: Path, cores: int) -> None:
 def _describe_failures(runs: pd.DataFrame) -> Iterator[str]:
     failures = runs[runs["status"] != OK]
     if len(failures):
-        statuses, first_failure = leaderboard.count_statuses(failures["status"]), failures.iloc[0]
+        counts, first_failure = failures["status"].value_counts().sort_index(), failures.iloc[0]
+        statuses = "; ".join(f"{status} {count}" for status, count in counts.items())
         where = f"{first_failure['dataset']}, k = {first_failure['k']:g}: {first_failure['note']}"
         yield f"{counted(len(failures), 'run')} of {len(runs):,} without a result ({statuses}). The first: {where}"
 
@@ -273,28 +277,32 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         yield f"\nFewer than {leaderboard.MIN_TABLES} tables are too few to tell methods apart."
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
+    firsts = leaderboard.first_methods(standings.overall)
     for limit in standings.limits:
-        names_by_outcome = _group_by_outcome(standings.pairs_of(method, limit))
-        yield f"\n{describe_limit(limit).capitalize()}, {method} is"
-        yield from (fill(f"{outcome}: {', '.join(names)}") for outcome, names in names_by_outcome.items() if names)
+        yield f"\n{describe_limit(limit).capitalize()}:"
+        yield from map(fill, _comparisons(standings.pairs_of(method, limit), method, firsts.get(limit)))
 
 
-def _group_by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
-    """The other methods, grouped by how the ranked method compares with them, each with the ratio or difference."""
-    cheaper, more_expensive = "cheaper than (its cost over theirs)", "more expensive than (its cost over theirs)"
-    more_reliable, less_reliable = "more reliable than (by)", "less reliable than (by)"
-    undecided = "not told apart from (its cost over theirs)"
-    names_by_outcome: dict[str, list[str]] = {
-        outcome: [] for outcome in (cheaper, more_expensive, more_reliable, less_reliable, undecided)
-    }
-    for pair in pairs.to_dict("records"):
-        differing_scores = pair["told_apart"]
-        name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["cases"] else pair["other"]
-        if "price" in differing_scores:
-            names_by_outcome[cheaper if pair["ratio"] < 1 else more_expensive].append(name_and_ratio)
-        if "reliability" in differing_scores:
-            gain = pair["difference"]
-            names_by_outcome[more_reliable if gain > 0 else less_reliable].append(f"{pair['other']} ({abs(gain):.2f})")
-        if not differing_scores:
-            names_by_outcome[undecided].append(name_and_ratio)
-    return names_by_outcome
+def _comparisons(pairs: pd.DataFrame, method: str, first: str | None) -> Iterator[str]:
+    """Lines on the cost over that of the other methods, and on what the tests against the first method tell apart."""
+    shared = pairs[pairs["cases"] > 0].to_dict("records")
+    if shared:
+        yield "cost over that of others in shared cases: " + ", ".join(f"{row['other']} {row['ratio']:.2f}" for row in shared)
+    if first is None or pairs.empty:
+        return
+    is_first = method == first
+    rivals = pairs if is_first else pairs[pairs["other"] == first]
+    apart = rivals[rivals["told_apart"] != ""].to_dict("records")
+    described = [f"{row['other']} ({row['told_apart']}: {_describe_difference(row)})" for row in apart]
+    undecided = list(rivals.loc[rivals["told_apart"] == "", "other"])
+    place = "in the first place, and " if is_first else ""
+    if described:
+        yield f"{place}told apart from {', '.join(described)}"
+    if undecided:
+        yield f"{'' if described else place}not told apart from {', '.join(undecided)}"
+
+
+def _describe_difference(pair: Mapping) -> str:
+    """What is told apart: the ratio of prices, and the difference of reliabilities with its sign."""
+    values = {"price": f"{pair['ratio']:.2f}", "reliability": f"{pair['difference']:+.2f}"}
+    return ", ".join(text for word, text in values.items() if word in pair["told_apart"])

@@ -26,7 +26,7 @@ from clusterlets.methods.interface.check import check_parameters
 from clusterlets.parameter_text import check_keys, combinations, parse_json, parse_unquoted
 from clusterlets.parameters import canonical_value
 from clusterlets.tables import user_table
-from clusterlets.text import cut
+from clusterlets.text import counted, cut
 
 _LONGEST_ID = 100  # characters; an id is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[3]
@@ -135,8 +135,8 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     - ``exclude``: the names in ``exclude`` that match a dataset
     - ``methods``: the names of the methods
     - ``method_settings``: for each method its source, names in results, label, role and citation, whether it ``is_matcher`` and
-      ``needs_partitions``, the ``settings`` that it takes from keys of the configuration, its ``starts``, and the values of
-      its other ``parameters``
+      ``needs_partitions``, the ``settings`` that it takes from keys of the configuration, its ``starts`` (a number, or a
+      list by dataset with a number for each k), and the values of its other ``parameters``
 
     Raises
     ------
@@ -181,6 +181,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     }
     _refuse(_too_many_configurations(checked))
     _refuse(_combination_faults(checked))
+    _refuse(_starts_faults(checked))
     return checked
 
 
@@ -386,8 +387,8 @@ def _settings_of(method: type[Method], name: str, entry: Mapping, config: Mappin
     values_tried = method.ladder() if config["ladders"] else method.grid()
     defaults = {parameter: configured.get(parameter, list(values)) for parameter, values in values_tried.items()}
     parameters = {**defaults, **entry.get("parameters", {})}
-    starts = config["starts"] if method.is_random and not method.is_matcher else None
-    if starts and method.makes_its_own_starts():
+    starts = entry.get("starts", config["starts"] if method.is_random and not method.is_matcher else None)
+    if isinstance(starts, int) and method.makes_its_own_starts():
         parameters.setdefault("n_init", [starts])
     if "n_init" in parameters:
         starts = None
@@ -416,6 +417,17 @@ def _combination_faults(config: Mapping) -> list[str]:
         for fault in load_method({"name": name, **entry})().faults(k, **combination)
     ]
     return list(dict.fromkeys(faults))
+
+
+def _starts_faults(config: Mapping) -> list[str]:
+    """Faults of entries whose starts depend on the case: they need a number for each dataset and k."""
+    return [
+        f"methods: {name}: starts: {dataset} needs {counted(len(config['k']), 'number')}, one for each k"
+        for name, entry in config["method_settings"].items()
+        if isinstance(entry["starts"], Mapping)
+        for dataset in config["datasets"]
+        if len(entry["starts"].get(dataset, ())) != len(config["k"])
+    ]
 
 
 def _too_many_configurations(config: Mapping) -> list[str]:

@@ -103,8 +103,9 @@ class Plan:
         return json.dumps(parameters_by_name[wildcards.parameters])
 
     def starts(self, wildcards: Any) -> int:
-        """Number of starts of each run of a method."""
-        return self.config["method_settings"][wildcards.method]["starts"]
+        """Number of starts of each run of a method in a case."""
+        starts = self.config["method_settings"][wildcards.method]["starts"]
+        return starts if isinstance(starts, int) else starts[wildcards.dataset][self.config["k"].index(int(wildcards.k))]
 
     def method_entry(self, wildcards: Any) -> str:
         """The entry that a cell's method is loaded from, as JSON."""

@@ -22,8 +22,8 @@ def analyse(runs: Input, config: str, output: str) -> None:
     cohesions = _whole_table_cohesions(Path(output), all_runs["dataset"].unique())
     results = Results.from_runs(all_runs, settings, cohesions)
     results.write(Path(output))
-    entries = settings["method_settings"]
-    points = leaderboard.points(all_runs, leaderboard.kinds_of(entries), leaderboard.starts_of(entries))
+    kinds = leaderboard.kinds_of(settings["method_settings"])
+    points = leaderboard.points(all_runs, kinds, leaderboard.starts_of(settings))
     board = leaderboard.leaderboard(points)
     boards = {"": board, "_overall": leaderboard.overall(board), "_pairs": leaderboard.pairs(board), "_points": points}
     for name, frame in boards.items():

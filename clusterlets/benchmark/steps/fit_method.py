@@ -42,7 +42,8 @@ def fit_method(
     budget: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    starts: number of starts of each fit; it keeps the result with the least objective
+    starts: number of starts of each fit; it keeps the result with the least objective. A method that makes its own starts gets
+        this number as n_init, unless the parameters have one.
     """
     prepared, method_class = Prepared.load(data), load_method(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
@@ -58,11 +59,14 @@ def fit_method(
         load_machine_code(method_class, fit_budget)
 
     sensitive_columns = dict(enumerate(zip(*prepared.group_values, strict=True)))
+    own_starts: dict[str, int] = {}
+    if starts > 1 and method_class.makes_its_own_starts() and "n_init" not in fit_parameters:
+        own_starts, starts = {"n_init": starts}, 1
     shared: dict[str, Any] = {}
 
     def fit(seed: int):
         streams = [random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start) for start in range(starts)]
-        arguments = prepared.X, prepared.groups, k, streams, fit_parameters, sensitive_columns, shared
+        arguments = prepared.X, prepared.groups, k, streams, fit_parameters | own_starts, sensitive_columns, shared
         fitted, clusterings = methods.fit(method_class, *arguments)
         return clusterings, getattr(fitted, "note_", "")
 

@@ -18,7 +18,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import ClusterletClustering, InvalidInput, MethodClustering
 from clusterlets.methods import PARTS, RATIO, SHARES, Choice, Integer, Parameter, Real
 from clusterlets.parameter_text import as_text
-from clusterlets.parameters import DEVIATION, SIZE
+from clusterlets.parameters import SIZE
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -153,8 +153,6 @@ def test_listing_the_parameters_loads_no_numba():
         # 8 * 9/23 / 0.8 rows of the first group are the most in the first cluster, which has 6.
         (SHARES, 0.2, [[6, 1, 1], [3, 5, 7]], 6 - 8 * 9 / 23 / 0.8),
         (SHARES, 0.7, [[5, 0, 0], [4, 6, 8]], 5 * 8 / 23 * 0.3),  # no cluster may have more than all of one group
-        (DEVIATION, 0.1, [[1, 2, 4], [5, 3, 2], [3, 1, 2]], 7 * 9 / 23 - 1 - 0.7),
-        (DEVIATION, 0.1, [[6, 1, 1], [3, 5, 7]], 6 - 8 * 9 / 23 - 0.8),
         (PARTS, 0.2, [[1, 2, 4], [5, 3, 2], [3, 1, 2]], 0.2 * 9 - 1),
         (SIZE, 9, [[1, 2, 4], [5, 3, 2], [3, 1, 2]], 3),
         (RATIO, 0.5, [[1, 4], [5, 3]], 5 / 3 - 1),

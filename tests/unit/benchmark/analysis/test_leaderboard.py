@@ -27,6 +27,7 @@ def scores_of(result, k):
         return {"status": result}
     deviation, price, n_clusters = result if len(result) == 3 else (*result, k)
     scores = {"column_deviation": deviation, "price_of_fairness": price, "n_clusters": n_clusters, "smallest": 7}
+    scores["deviation_beyond_row"] = max(0, deviation - 0.01)  # as if the cluster that deviates most had 100 rows
     return {"status": "ok"} | scores
 
 
@@ -39,7 +40,8 @@ def runs(*configurations, dataset="iris", k=5):
             row = {"dataset": dataset, **name_columns, "k": k, "parameters": parameters, "seed": seed}
             rows.append(row | scores_of(result, k))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return table.astype(dict.fromkeys(["k", "seed", "n_clusters", "smallest", "column_deviation", "price_of_fairness"], float))
+    numbers = ["k", "seed", "n_clusters", "smallest", "column_deviation", "deviation_beyond_row", "price_of_fairness"]
+    return table.astype(dict.fromkeys(numbers, float))
 
 
 def board_of(*tables):
@@ -67,6 +69,57 @@ def test_one_half_of_the_seeds_chooses_a_configuration_and_the_other_half_scores
     assert row_of(board, "k-means", 0.1)["outcome"] == NOT_CHOSEN
 
 
+def chosen_at_5_percent(*tables):
+    """The parameters that are chosen on each dataset under the limit 0.05."""
+    board = board_of(*tables)
+    return board[board["limit"] == 0.05].set_index("dataset")["parameters"].to_dict()
+
+
+def test_the_cheapest_configuration_is_chosen_of_those_that_keep_the_limit_with_room_or_never_break_it():
+    def results(deviation, price):
+        return [(deviation, price)] * 4
+
+    near, roomy = ("one", "near", results(0.04, 1.1)), ("one", "roomy", results(0.025, 1.2))
+    strict = ("one", "strict", results(0.0499, 1.05))
+    on_b = [("one", name, results(deviation, 1.0)) for name, deviation in (("near", 0.06), ("roomy", 0.07), ("strict", 0.0499))]
+    alone = runs(near, roomy, strict, dataset="a")
+    assert chosen_at_5_percent(alone) == {"a": "strict"}, "no configuration breaks the limit, so the cheapest is chosen"
+    with_b = chosen_at_5_percent(alone, runs(*on_b, dataset="b"))
+    assert with_b == {"a": "strict", "b": "strict"}, "the others break it on b"
+    # Without strict, near is unsafe because of b, and roomy keeps half the limit.
+    others = chosen_at_5_percent(runs(near, roomy, dataset="a"), runs(*on_b[:2], dataset="b"))
+    assert others["a"] == "roomy" and pd.isna(others["b"])
+
+
+def test_without_a_safe_configuration_the_one_that_keeps_the_limit_most_often_and_deviates_least_is_chosen():
+    breaks = [("one", name, [(0.06, 1.0)] * 4) for name in ("often", "least", "once")]
+    often = ("one", "often", [(0.049, 1.0)] * 4)
+    least = ("one", "least", [(0.04, 1.5)] * 4)
+    once = ("one", "once", [(0.001, 1.0), (0.06, 1.0), (0.001, 1.0), (0.001, 1.0)])
+    assert chosen_at_5_percent(runs(often, least, once, dataset="a"), runs(*breaks, dataset="b"))["a"] == "least"
+    assert chosen_at_5_percent(runs(once, dataset="a"), runs(*breaks, dataset="b"))["a"] == "once"
+
+
+def test_within_one_row_configurations_are_chosen_and_scored_by_the_deviation_beyond_a_row():
+    near = ("one", "near", [(0.059, 1.1)] * 4)
+    exact = ("one", "exact", [(0.01, 1.4)] * 4)
+    row = row_of(board_of(runs(near, exact)), "one", 0.05)
+    assert (row["parameters"], row["price"], row["within_row"], row["price_within_row"]) == ("exact", 1.4, KEEPS, 1.1)
+    alone = board_of(runs(near))
+    assert (row_of(alone, "one", 0.05)["outcome"], row_of(alone, "one", 0.05)["within_row"]) == (NOT_CHOSEN, KEEPS)
+    (summary,) = leaderboard.overall(alone).query("limit == 0.05").to_dict("records")
+    assert (summary["kept"], summary["kept_within_row"], summary["price_within_row"]) == (0, 1, 1.1)
+
+
+def test_starts_may_depend_on_the_case():
+    entry = {"names": ["one"], "parameters": {"n_init": [4]}, "starts": {"iris": [3, 2], "wine": [1, 1]}}
+    other = {"names": ["two", "three"], "parameters": {}, "starts": 5}
+    starts = leaderboard.starts_of({"k": [5, 20], "method_settings": {"one": entry, "two": other}})
+    table = runs(("one", "", [(0, 1.0)] * 2), ("three", "", [(0, 1.0)] * 2), k=20)
+    points = leaderboard.points(table, KINDS, starts)
+    assert points.groupby("method")["starts"].unique().map(list).to_dict() == {"one": [8], "three": [5]}
+
+
 def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it():
     board = board_of(runs(("lucky", "a=1", [(0.005, 1.2), (0.005, 1.2), (0.005, 1.2), (0.5, 1.2)])))
     row = row_of(board, "lucky", 0.01)
@@ -84,7 +137,7 @@ def test_failed_runs_and_runs_with_overlaps_or_without_exactly_k_clusters_keep_n
         **dict.fromkeys(["few", "many", "overlapping"], NOT_CHOSEN),
         "slow": NO_RESULT,
     }
-    assert row_of(board, "slow", 0.1)["statuses"] == "timeout 4"
+    assert row_of(board, "slow", 0.1)["failed"] == 4
 
 
 def test_deviations_are_compared_with_limits_without_rounding_errors():
@@ -196,6 +249,18 @@ def test_pairs_are_tested_over_tables_and_corrected_over_both_tests():
     assert test.pvalue < p_of_difference  # so Holm doubles the first and leaves the second
     assert (row["ratio_holm"], row["difference_holm"]) == pytest.approx((2 * test.pvalue, p_of_difference), abs=1e-6)
     assert row["told_apart"] == ("price" if 2 * test.pvalue < 0.05 else "")
+
+
+def test_the_family_of_tests_is_that_of_the_first_method_against_each_other_one():
+    prices = {"one": 1.0, "two": 1.1, "three": 1.2, "k-means": 0.9}
+    tables = [
+        runs(*((name, "", [(0, price * (1 + number / 100))] * 4) for name, price in prices.items()), dataset=dataset)
+        for number, dataset in enumerate("abcdef")
+    ]
+    pairs = leaderboard.pairs(board_of(*tables)).query("limit == 0.05")
+    tested = pairs[pairs["ratio_holm"].notna()]
+    assert sorted(map(set, tested[["method", "other"]].to_numpy()), key=sorted) == [{"one", "three"}, {"one", "two"}]
+    assert pairs["ratio_p"].notna().all() and (pairs.drop(tested.index)["told_apart"] == "").all()
 
 
 def test_means_that_are_equal_on_all_tables_differ_from_0_or_are_0():
