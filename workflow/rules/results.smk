@@ -8,7 +8,7 @@ STATISTICS = [
     *expand(f"{OUT}/statistics/{{name}}.csv", name=[*RANKING_TABLES, "wilcoxon"]),
     f"{OUT}/statistics/statistics.md",
 ]
-COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
+COMPARISONS = ["comparison", "shares", "readings"]
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
 # All results except the pages, which also need the accounts.
@@ -17,7 +17,7 @@ RESULTS_EXCEPT_PAGES = [
     METHODS_TABLE,
     *LEADERBOARDS,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
-    *expand(f"{OUT}/{{name}}.{{suffix}}", name=["claims", "sensitivity", "as_published"], suffix=["csv", "md"]),
+    *expand(f"{OUT}/{{name}}.{{suffix}}", name=["claims", "sensitivity"], suffix=["csv", "md"]),
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{suffix}}", table=NAMES_OF_TABLES, suffix=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
@@ -67,11 +67,7 @@ rule analyse:
         [reported(path, "Leaderboard") for path in LEADERBOARDS],
         [reported(f"{OUT}/{name}.csv", "Reported against reproduced") for name in COMPARISONS],
         [reported(f"{OUT}/claims.{suffix}", "Claims") for suffix in ("csv", "md")],
-        [
-            reported(f"{OUT}/{name}.{suffix}", "Sensitivity analysis")
-            for name in ("sensitivity", "as_published")
-            for suffix in ("csv", "md")
-        ],
+        [reported(f"{OUT}/sensitivity.{suffix}", "Sensitivity analysis") for suffix in ("csv", "md")],
     log:
         f"{OUT}/logs/analyse.log",
     conda:

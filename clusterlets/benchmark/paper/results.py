@@ -1,4 +1,4 @@
-"""Everything that follows from a grid's runs: tables, rankings, and verdicts on the paper's numbers and claims.
+"""Everything that follows from a grid's runs: tables, rankings, and what comes back of the paper's numbers and claims.
 
 The step that analyses the runs computes them once; figures and report read its files.
 """
@@ -12,7 +12,7 @@ import pandas as pd
 
 from clusterlets.benchmark.analysis import overview, paired, selection, statistics
 from clusterlets.benchmark.grid.runs_frame import read_results_table, read_runs, write_csv
-from clusterlets.benchmark.paper import claims, comparison, controls, reported, tables, verdict
+from clusterlets.benchmark.paper import claims, comparison, copies, readings, reported, tables
 from clusterlets.storage import write_text
 
 
@@ -25,26 +25,37 @@ class Results:
     tables: Mapping[str, tables.Table]
     rankings: list[statistics.Ranking]
     comparison: pd.DataFrame
-    controls: pd.DataFrame
+    shares: pd.DataFrame
+    readings: pd.DataFrame
     claims: pd.DataFrame
 
     @classmethod
-    def from_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided_cohesion: Mapping[str, float] = {}) -> "Results":
+    def from_runs(
+        cls,
+        runs: pd.DataFrame,
+        settings: Mapping,
+        undivided_cohesion: Mapping[str, float] = {},
+        code_runs: pd.DataFrame | None = None,
+    ) -> "Results":
         """Compute everything. The paper's numbers and claims are compared only with runs on the paper's datasets.
 
-        ``undivided_cohesion`` is the cohesion of each dataset as one cluster, for those where it was measured.
+        ``undivided_cohesion`` is the cohesion of each dataset as one cluster, for those where it was measured. ``code_runs``
+        are those of the variant that does what the authors' published code does, if there is one.
         """
         paper_runs = runs[runs["dataset"].isin(reported.datasets())]
         our_tables = tables.make(runs)
         tables_on_paper_data = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
-        compared = comparison.compare(paper_runs, tables_on_paper_data)
-        control_counts = controls.count_verdicts(compared, paper_runs)
+        if code_runs is not None:
+            code_runs = code_runs[code_runs["dataset"].isin(reported.datasets())]
+        compared = comparison.compare(paper_runs, tables_on_paper_data, code_runs)
+        measured = copies.measure(paper_runs)
+        shares = copies.shares(compared, measured if len(measured) else reported.copies())
         assessed = claims.assess(paper_runs, tables_on_paper_data, undivided_cohesion)
         # A configuration with ladders compares all methods, as workflow/configs/field.yaml does, so all are ranked.
         is_paper_grid = len(paper_runs) and not settings["ladders"]
         ranked_runs = selection.without_other_methods(runs, settings["method_settings"]) if is_paper_grid else runs
         rankings = statistics.rank_all(ranked_runs)
-        return cls(runs, settings, our_tables, rankings, compared, control_counts, assessed)
+        return cls(runs, settings, our_tables, rankings, compared, shares, readings.measure(paper_runs), assessed)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
@@ -56,7 +67,8 @@ class Results:
             tables.read(folder / "tables", runs),
             statistics.from_tables(*(read_results_table(folder / f"statistics/{name}.csv") for name in statistics.TABLES)),
             comparison.read(folder / "comparison.csv"),
-            read_results_table(folder / "comparison_controls.csv"),
+            read_results_table(folder / "shares.csv"),
+            read_results_table(folder / "readings.csv"),
             read_results_table(folder / "claims.csv"),
         )
 
@@ -82,16 +94,10 @@ class Results:
         yield "statistics/statistics.md", "\n".join(sections)
         yield "methods.csv", overview.by_method(self.runs, self.settings["method_settings"])
         yield "comparison.csv", self.comparison
-        yield "comparison_counts.csv", self.counts
-        yield "comparison_groups.csv", verdict.judge_groups(comparison.counted_cells(self.comparison))
-        yield "comparison_controls.csv", self.controls
+        yield "shares.csv", self.shares
+        yield "readings.csv", self.readings
         yield "claims.csv", self.claims
         yield "claims.md", claims.to_markdown(self.claims)
-
-    @cached_property
-    def counts(self) -> pd.DataFrame:
-        """Verdicts on the paper's numbers, by table."""
-        return comparison.counts(self.comparison)
 
     @cached_property
     def datasets(self) -> list[str]:

@@ -29,7 +29,6 @@ def write_report(config: str, results: str, output: Output, summary: Output) -> 
         standings=Standings(*board_tables) if len(board_tables[0]) else Standings.none(),
         datasets=read_results_table_if_any(folder / "datasets.csv"),
         sensitivity=read_results_table_if_any(folder / "sensitivity.csv"),
-        published=read_results_table_if_any(folder / "as_published.csv"),
         statistics={name: read_results_table_if_any(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
         methods=read_results_table_if_any(folder / "methods.csv"),
         fits=read_results_table_if_any(accounts / "fits.csv"),
