@@ -10,8 +10,8 @@ from clusterlets.benchmark.grid.variants import SEEDS_OF_PAPER
 from clusterlets.benchmark.paper import cells, ranges, reported, tables
 
 COLUMNS = [
-    *("table", "row", "dataset", "method", "matcher", "quantity", "reported", "reproduced", "low", "high", "inside"),
-    *("reproduced_by_code", "inside_by_code", "counted", "seeds", "seeds_by_code", "reason"),
+    *("table", "row", "dataset", "method", "matcher", "quantity", "reported", "reproduced", "low", "high", "chosen"),
+    *("inside", "reproduced_by_code", "inside_by_code", "counted", "seeds", "seeds_by_code", "reason"),
 ]
 
 

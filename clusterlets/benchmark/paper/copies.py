@@ -16,7 +16,7 @@ from clusterlets.benchmark.paper.comparison import counted_cells
 from clusterlets.benchmark.paper.ranges import INSIDE, UNKNOWN, judge
 from clusterlets.benchmark.paper.repetitions import repeat
 
-BY_TEXT, BY_CODE, PERFECT = "the paper, by the text", "the paper, by the published code", "a perfect copy"
+BY_TEXT, BY_CODE, PERFECT = "the paper by the text", "the paper by the published code", "a perfect copy"
 #: The wrong copies, and what each of them prints instead of our numbers.
 WRONG = {
     "another row": "numbers of another dataset; in table 1 of another matcher, in table 5 of another pair",
@@ -24,7 +24,7 @@ WRONG = {
     "FRAC exchanged": "in table 4, the fair output of FRAC for the one that the paper scored",
     "random": "in tables 2 and 3, a random partition for Clusterlets",
 }
-#: ``inside`` is a share of the ``numbers``, as are ``least`` and ``most``, over the copies.
+#: ``inside`` is the share of the ``numbers`` that is inside; ``least`` and ``most`` are that of the worst and the best fold.
 COLUMNS = ["table", "source", "copies", "numbers", "inside", "least", "most"]
 
 # For the copy "another size": the change of each kind of quantity.
@@ -43,7 +43,7 @@ def shares(comparison: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
     """
     counted = counted_cells(comparison)
     by_code = counted[counted["inside_by_code"] != UNKNOWN].assign(inside=counted["inside_by_code"], source=BY_CODE)
-    paper = _average(pd.concat([counted.assign(source=BY_TEXT), by_code]).assign(copy=0))
+    paper = _average(pd.concat([counted.assign(source=BY_TEXT), by_code]).assign(copy=0, fold=0))
     order = pd.MultiIndex.from_product([reported.TABLES, [BY_TEXT, BY_CODE, PERFECT, *WRONG]], names=["table", "source"])
     rows = pd.concat([paper, copies[copies["table"].isin(counted["table"])]]).set_index(["table", "source"])
     return rows.loc[order.intersection(rows.index, sort=False)].reset_index()
@@ -64,17 +64,17 @@ def measure(runs: pd.DataFrame) -> pd.DataFrame:
     printed = cells.paper_cells()
     printed = printed[~printed["table"].isin(cells.SELECTIONS) | printed["dataset"].isin(runs["dataset"])]
     printed = printed[[not cells.why_not_counted(cell) for cell in printed.to_dict("records")]]
-    judged = [copy for n, group in enumerate(groups) for copy in _judge_copies(runs, n, group, printed)]
+    judged = [copy.assign(fold=n) for n, group in enumerate(groups) for copy in _judge_copies(runs, n, group, printed)]
     return _average(pd.concat([copy.assign(copy=number) for number, copy in enumerate(judged)]))
 
 
 def _average(judged: pd.DataFrame) -> pd.DataFrame:
-    """The shares of numbers inside, averaged over the copies of each table and source, with :data:`COLUMNS`."""
+    """The shares of numbers inside, with :data:`COLUMNS`; ``least`` and ``most`` are those of the worst and the best fold."""
+    key = [judged["table"], judged["source"]]
     is_inside = (judged["inside"] == INSIDE).astype(float)
-    by_copy = is_inside.groupby([judged["table"], judged["source"], judged["copy"]]).agg(["mean", "size"])
-    groups = by_copy.groupby(level=[0, 1])
-    inside = groups["mean"].agg(copies="size", inside="mean", least="min", most="max")
-    return inside.assign(numbers=groups["size"].mean()).reset_index()[COLUMNS].round(4)
+    by_fold = is_inside.groupby([*key, judged["fold"]]).mean().groupby(level=[0, 1]).agg(inside="mean", least="min", most="max")
+    n_copies = judged.groupby(key)["copy"].nunique()
+    return by_fold.assign(copies=n_copies, numbers=is_inside.groupby(key).size() / n_copies).reset_index()[COLUMNS].round(4)
 
 
 def _judge_copies(runs: pd.DataFrame, number: int, group: pd.DataFrame, printed: pd.DataFrame) -> Iterator[pd.DataFrame]:

@@ -52,7 +52,7 @@ def explanations() -> tuple[dict, ...]:
 
 @cache
 def ranges() -> pd.DataFrame:
-    """The ranges that ``make extended`` measured, see :mod:`clusterlets.benchmark.paper.ranges`."""
+    """The comparison that ``make extended`` made, without reasons: with the ranges that fifty seeds give."""
     frame = _measured("ranges")
     return frame.fillna(dict.fromkeys(("inside", "inside_by_code"), ""))
 
@@ -70,10 +70,9 @@ def readings() -> pd.DataFrame:
 
 
 def _measured(name: str) -> pd.DataFrame:
+    text_columns = dict.fromkeys(("row", "matcher", "reported", "reproduced", "reproduced_by_code"), object)
     with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as file:
-        return pd.read_csv(
-            file, dtype={"reproduced_by_code": object}, float_precision="round_trip", keep_default_na=False, na_values=[""]
-        )
+        return pd.read_csv(file, dtype=text_columns, float_precision="round_trip", keep_default_na=False, na_values=[""])
 
 
 @cache

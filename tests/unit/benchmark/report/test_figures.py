@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from clusterlets.benchmark.paper.prediction import closeness_limit
 from matplotlib.backends.backend_pdf import PdfFile
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
@@ -22,7 +23,6 @@ from clusterlets.benchmark.analysis.leaderboard import is_on_front
 from clusterlets.benchmark.grid.runs_frame import read_results_table, read_runs, write_csv
 from clusterlets.benchmark.paper import reported, tables
 from clusterlets.benchmark.paper.comparison import counted_cells
-from clusterlets.benchmark.paper.prediction import closeness_limit
 from clusterlets.benchmark.report.figures import (
     cohesion_vs_deviation,
     critical_difference,
