@@ -15,15 +15,14 @@
 #   make check-data checks whether every public address still serves the expected data
 #   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
 #   make extended   runs it with forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
-#   make as-published   runs the paper's grid as the paper describes it, and as the authors' published code does; EXCLUDE works too
+#   make as-published   runs the paper's grid, and variants of it that do what the authors' published code does; EXCLUDE works too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts how often it agrees with our variants
 #   make field      runs every method on ten datasets, with 14 choices of sensitive groups (half an hour); EXCLUDE works too
 #   make verify     checks every byte of the results against the hashes in their manifest
 #   make archive    packs the finished run in RESULTS=results into one file to deposit
 #   make compare    compares the results' numbers with those in reference/paper
 #   make reference  replaces reference/paper with the results' numbers
-#   make reference-extended   replaces reference/extended and the error rates of the verdicts with those of an extended run
-#   make reference-published  replaces reference/published with results/as_published.csv, and updates docs/reproduction.md
+#   make reference-extended   replaces reference/extended, and the ranges, copies and readings in the package, with an extended run's
 #   make reference-field    replaces reference/field with the leaderboard of results/field, and writes docs/field.md
 
 PYTHON ?= python3
@@ -68,9 +67,9 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo environment test test-slow test-all test-versions test-newest test-oldest lint generated docs docs-links test-slurm smoke test-arm \
-    data check-data reproduce extended as-published authors field verify archive compare reference \
-    reference-published reference-extended reference-field clean-environment
+.PHONY: demo environment test test-slow test-all test-versions test-newest test-oldest lint generated docs docs-links test-slurm \
+    smoke test-arm data check-data reproduce extended as-published authors field verify archive compare reference \
+    reference-extended reference-field clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
@@ -163,7 +162,7 @@ extended: $(READY)
 
 as-published: $(READY)
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/as_published.yaml
-	@cat results/as_published.md
+	@cat results/summary.txt
 
 # The authors' package has our import name and a different licence, so it gets a separate environment.
 AUTHORS := $(VENV)/authors
@@ -189,10 +188,11 @@ compare: $(READY)
 
 # Only small text files and the compressed runs are kept. Figures can be made again, and the manifest has their hashes. The
 # sensitivity analysis needs the runs of `make extended`, so it is in reference/extended.
-NOT_IN_REFERENCE := %/runs.csv %/datasets.csv %/sensitivity.csv %/as_published.csv %/leaderboard_points.csv
+NOT_IN_REFERENCE := %/runs.csv %/datasets.csv %/sensitivity.csv %/leaderboard_points.csv
 # What is kept for comparison must come from the locked versions.
 LOCKED_VERSIONS = $(RUN) python -m clusterlets.benchmark.provenance.libraries $(RESULTS)/manifest.json
 COMPRESS := $(RUN) python -c 'import lzma, sys; sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), preset=9))'
+REPORTED := clusterlets/benchmark/paper/reported
 reference: verify
 	@$(LOCKED_VERSIONS)
 	@rm -rf reference/paper
@@ -201,22 +201,22 @@ reference: verify
 	@cp $(RESULTS)/statistics/*.csv reference/paper/statistics/
 	@cp $(filter-out $(NOT_IN_REFERENCE),$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json reference/paper/
 	@$(COMPRESS) < $(RESULTS)/runs.csv > reference/paper/runs.csv.xz
-	@cp $(RESULTS)/figures/verdict.png docs/figures/
+	@cp $(addprefix $(RESULTS)/figures/,shares.png table1_ranges.png) docs/figures/
+	@$(RUN) python docs/generate.py
 	@du -sh reference/paper
 
-# The error rates of the verdicts need many seeds. Every other run reads them from the package.
+# Ranges, and what they are worth, need many seeds. Every other run reads them from the package: the ranges are all columns of
+# comparison.csv but the last one, the reasons.
 reference-extended: verify
 	@$(LOCKED_VERSIONS)
 	@mkdir -p reference/extended
 	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md $(RESULTS)/runs.csv.sha256 reference/extended/
 	@$(COMPRESS) < $(RESULTS)/runs.csv > reference/extended/runs.csv.xz
-	@cp $(RESULTS)/comparison_controls.csv clusterlets/benchmark/paper/reported/controls.csv
-
-# generate.py writes what docs/reproduction.md says about as_published.csv.
-reference-published: verify
-	@$(LOCKED_VERSIONS)
-	@mkdir -p reference/published
-	@cp $(RESULTS)/as_published.csv reference/published/
+	@test ! -f $(RESULTS)/variants/as_published/runs.csv || \
+	    $(COMPRESS) < $(RESULTS)/variants/as_published/runs.csv > reference/extended/as_published.csv.xz
+	@cut -d, -f-18 $(RESULTS)/comparison.csv > $(REPORTED)/ranges.csv
+	@cp $(RESULTS)/readings.csv $(REPORTED)/
+	@grep -v ",the paper by" $(RESULTS)/shares.csv > $(REPORTED)/copies.csv
 	@$(RUN) python docs/generate.py
 
 # A test compares docs/field.md with the committed tables.

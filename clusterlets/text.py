@@ -60,3 +60,15 @@ def markdown_table(frame: "pd.DataFrame") -> list[str]:
     rows = [list(map(str, frame.columns)), ["---"] * frame.shape[1], *frame.astype(str).to_numpy().tolist()]
     lines = [" | ".join(cell.replace("|", r"\|") for cell in row) for row in rows]
     return [f"| {line} |" for line in lines]
+
+
+def aligned(frame: "pd.DataFrame") -> list[str]:
+    """The lines of a table of text in columns of equal width: the first one to the left, the others to the right."""
+    rows = [list(map(str, frame.columns)), *frame.astype(str).to_numpy().tolist()]
+    widths = [max(len(row[position]) for row in rows) for position in range(frame.shape[1])]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for row in rows
+    ]

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import pandas as pd
+
 from clusterlets import methods
 from clusterlets.benchmark.analysis import paired
 from clusterlets.benchmark.grid.runs_columns import TABLE
 from clusterlets.benchmark.grid.runs_frame import read_results_table
-from clusterlets.benchmark.paper import as_published, controls
+from clusterlets.benchmark.paper import copies, overview, reported
 from clusterlets.benchmark.report import standings
-from clusterlets.benchmark.report.page import TITLES
 from clusterlets.metrics.score import Score
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -67,39 +68,35 @@ def runs_columns() -> str:
     return table(["column", "unit, values", "meaning"], rows)
 
 
-PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
+def _committed() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The comparison of the extended run, without reasons, and the shares that follow from it."""
+    compared = reported.ranges()
+    return compared, copies.shares(compared, reported.copies())
 
 
-def published_headline() -> str:
-    """The README's line on how many numbers differ from the paper's text, and from the authors' published code."""
-    return f"- {as_published.headline(read_results_table(PUBLISHED))}"
+def table1_beside() -> str:
+    """Table 1 of the paper beside ours, by the text and by the published code."""
+    return f"{as_table(overview.table1(_committed()[0]))}\n\n{overview.MARK_MEANS.capitalize()}"
 
 
-def published_findings() -> str:
-    """The tables of docs/reproduction.md on what only the authors' published code reproduces, below their summary."""
-    text = as_published.body(read_results_table(PUBLISHED))
-    return text.splitlines()[0].removeprefix("- ") + text[text.index("\n\n|") :]
+def shares_by_table() -> str:
+    """The share of each table's numbers that is inside, of the paper and of copies."""
+    return as_table(overview.share_table(_committed()[1]))
 
 
-def verdict_by_table() -> str:
-    """The README's table of verdicts: percentages for the paper, for a perfect copy of it, and for wrong copies."""
-    rows = read_results_table(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
-    verdict_rows = []
-    for name, table_rows in rows.groupby("table", sort=False):
-        paper, perfect = (table_rows[table_rows["source"] == source] for source in (controls.PAPER, controls.PERFECT))
-        wrong = table_rows[table_rows["source"].isin(controls.WRONG)]
-        verdict_rows.append([TITLES[name], f"{paper['cells'].iloc[0]:.0f}", *map(_percentages, (paper, perfect, wrong))])
-    return table(["table", "numbers", "of the paper", "of a perfect copy", "of wrong copies"], verdict_rows)
+def paper_in_sentences() -> str:
+    """What follows from the shares, as a list of sentences."""
+    return "\n".join(f"- {sentence}" for sentence in overview.sentences(*_committed()))
 
 
-def _percentages(counts) -> str:
-    """Counts of verdicts as text: ``62 % reproduced, 12 % differ``. Several rows give ranges, such as ``5 to 9 %``."""
-    parts = []
-    for verdict, word in (("reproduced", "reproduced"), ("differs", "differ")):
-        percents = 100 * counts[verdict] / counts["cells"]
-        extremes = dict.fromkeys(f"{percent:.0f}" for percent in (percents.min(), percents.max()))
-        parts.append(f"{' to '.join(extremes)} % {word}")
-    return ", ".join(parts)
+def readings_of_quantities() -> str:
+    """The readings that the paper allows, with how many of their numbers are inside."""
+    return as_table(reported.readings())
+
+
+def as_table(frame: pd.DataFrame) -> str:
+    """A frame as a table in Markdown."""
+    return table([name.replace("_", " ") for name in frame], frame.astype(str).to_numpy().tolist())
 
 
 def planned_comparisons() -> str:
@@ -126,10 +123,13 @@ def field_page() -> str:
 SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/methods.md", "methods"): method_tables,
     ("docs/results-format.md", "columns of runs.csv"): runs_columns,
-    ("docs/reproduction.md", "as published"): published_findings,
+    ("docs/reproduction.md", "table 1"): table1_beside,
+    ("docs/reproduction.md", "shares"): shares_by_table,
+    ("docs/reproduction.md", "sentences"): paper_in_sentences,
+    ("docs/reproduction.md", "readings"): readings_of_quantities,
     ("docs/reproduction.md", "planned comparisons"): planned_comparisons,
-    ("README.md", "verdict"): verdict_by_table,
-    ("README.md", "as published"): published_headline,
+    ("README.md", "table 1"): table1_beside,
+    ("README.md", "shares"): shares_by_table,
 }
 
 

@@ -1,138 +1,143 @@
-"""Print every number of README.md, docs/reproduction.md and docs/field.md that follows from the files in reference/.
+"""Compute what docs/reproduction.md and docs/field.md show again, from the files in reference/ and the printed tables alone.
 
-Each line has the words around the numbers. Lines with tabs are about the leaderboard: a limit, a method (or two), and the
-numbers of that row in the forms in which pages show them. Needs only pandas."""
+Lines with "range" have a cell of the paper's tables, the low and the high end of our range, and whether the paper is inside.
+Lines with "share" have a table and the share of the paper inside; with --copies (minutes), also those of copies of the paper.
+The other lines are about the leaderboard: a limit, a method (or two), and the numbers of that row in the forms in which pages
+show them. Needs only pandas."""
 
+import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-REFERENCE = Path(__file__).resolve().parents[1] / "reference"
-WORDS = "none one two three four five six seven eight nine ten".split()
-VERDICTS = ["reproduced", "undecided", "differs"]
-CLAIM_VERDICTS = ["holds", "holds in part", "does not hold", "not tested", "inconclusive"]
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE, REPORTED = ROOT / "reference", ROOT / "clusterlets/benchmark/paper/reported"
+MATCHERS = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
+MEASURES = ["deviation_mean", "deviation_std", "deviation_max", "size", "cohesion", "overlap"]
+COEFFICIENTS, REPETITIONS = ("pearson", "spearman", "kendall"), 200
 
 
 def read(name):
     return pd.read_csv(REFERENCE / f"{name}.csv", keep_default_na=False, na_values=[""])
 
 
-def say(template, *numbers):
-    print(template.format(*numbers))
+def printed_cells():
+    """The counted cells of the paper's tables: (table, row, quantity) -> the printed text."""
+    cells = {}
+    for number, path in enumerate(sorted(REPORTED.glob("table*.csv")), 1):
+        for line in pd.read_csv(path, dtype=str).fillna("").to_dict("records"):
+            row = {1: [line.get("matcher")], 4: [line.get("dataset"), line.get("method")]}.get(number, [line.get("dataset")])
+            if number == 5:
+                row = [line["coefficient"], line["x"].replace("cohesion", "silhouette"), line["y"]]
+            is_crisp = line.get("method") == "FRAC" or line.get("matcher") in ("C", "G-B", "G-D-PB")
+            for quantity, text in line.items():
+                is_label = quantity in ("dataset", "method", "coefficient", "x", "y") or (number == 1 and quantity == "matcher")
+                if text and not is_label and not (is_crisp and "overlap" in quantity) and line.get("method") != "Clusterlets":
+                    cells[number, " ".join(row), quantity] = text
+    return cells
 
 
-def row(*cells):
-    print("| " + " | ".join(map(str, cells)) + " |")
+def winners(runs, by):
+    """The runs that may enter a table of single runs, the best first."""
+    runs = runs[(runs["size"] >= 3) & (runs["overlap"] < 0.5)]
+    keys = [
+        runs[by],
+        runs["deviation_max"],
+        -runs["cohesion"],
+        runs["k"],
+        runs["hops"],
+        runs["seed"],
+        runs["omega"],
+        runs["rank"],
+    ]
+    keys[0] = -keys[0] if by == "cohesion" else keys[0]
+    return runs.iloc[np.lexsort([key.to_numpy(float).round(12) for key in keys[::-1]])]
 
 
-def tally(values, names=VERDICTS):
-    return [int((values == name).sum()) for name in names]
+def selected(runs, drawn):
+    """Tables 2 to 4, for each row of drawn seeds (r, 10): (table, row, quantity) -> r values."""
+    numbers, rival = {}, (4, "deviation_mean", "FRAC (nearest)")
+    for number, by, method in ((2, "deviation_mean", "Clusterlets"), (3, "cohesion", "Clusterlets"), rival):
+        for dataset, rows in winners(runs[runs["method"] == method], by).groupby("dataset", sort=False):
+            rows = rows.drop_duplicates("seed")
+            place = {seed: position for position, seed in enumerate(rows["seed"])}
+            best = [min(place.get(seed, len(rows) - 1) for seed in seeds) for seeds in drawn]
+            for quantity in [*MEASURES, "matcher", "k"]:
+                numbers[number, dataset + " FRAC" * (number == 4), quantity] = rows[quantity].to_numpy()[best]
+    return numbers
 
 
-def span(numbers, digits=0, unit=""):
-    return " to ".join(dict.fromkeys(f"{number:.{digits}f}" for number in (min(numbers), max(numbers)))) + unit
+def averaged(runs, drawn, copies):
+    """Tables 1 and 5, likewise; ``copies`` (r, d) says how often each dataset counts."""
+    runs = runs[runs["method"] == "Clusterlets"].reset_index(drop=True)
+    rows_of = {key: rows.to_numpy() for key, rows in runs.groupby(["dataset", "seed"]).groups.items()}
+    names, results = list(runs["dataset"].unique()), []
+    for seeds, counts in zip(drawn, copies, strict=True):
+        rows = [rows_of[name, seed] for name, count in zip(names, counts, strict=True) for _ in range(count) for seed in seeds]
+        table = runs.take(np.concatenate(rows))
+        groups = table.groupby("matcher")[MEASURES]
+        frames = groups.mean(), groups.std(ddof=0).add_suffix("_std")
+        of_c = table[table["matcher"] == "C"].rename(columns={"deviation_mean": "deviation"})
+        values = {(1, row, name): value for frame in frames for (row, name), value in frame.stack().items()}
+        for coefficient in COEFFICIENTS:
+            matrix = of_c[["silhouette", "omega", "deviation"]].corr(coefficient)
+            for x, y in (("silhouette", "omega"), ("silhouette", "deviation"), ("omega", "deviation")):
+                values[5, f"{coefficient} {x} {y}", "value"] = matrix.loc[x, y]
+        results.append(values)
+    return {key: np.array([values[key] for values in results]) for key in results[0]}
 
 
-def joint(verdicts):
-    distinct = set(verdicts) - {"inconclusive"}
-    return "holds in part" if len(distinct) > 1 else distinct.pop() if distinct else "inconclusive"
+def draws(runs, n_datasets):
+    """The seeds (r, 10) of each repetition, and how often each dataset counts (r, d)."""
+    seeds, n = np.unique(runs["seed"]), runs["dataset"].nunique()
+    numbers = [np.random.SeedSequence(i).generate_state(10 + n_datasets - n).astype(int) for i in range(REPETITIONS)]
+    copies = [1 + np.bincount(row[10:] % n, minlength=n) for row in numbers]
+    return [seeds[row[:10] % len(seeds)] for row in numbers], copies
 
 
-compared = (everything := read("paper/comparison").query("counted")).query("verdict != 'not comparable'")
-copies = read("paper/comparison_controls").set_index("source")
-shares = 100 * copies[VERDICTS].div(copies["cells"], axis=0).assign(table=copies["table"])[VERDICTS]
-for table, verdicts in compared.groupby("table")["verdict"]:
-    ours = shares[copies["table"] == table].drop(index="the paper")
-    of_paper = pd.DataFrame([tally(verdicts)], columns=VERDICTS) * 100 / len(verdicts)
-    parts = of_paper, ours.loc[["perfect"]], ours.drop(index="perfect")
-    row(len(verdicts), *(f"{span(part['reproduced'])} % reproduced, {span(part['differs'])} % differ" for part in parts))
-say("Of {0} numbers and choices {3} differ, {1} are reproduced and {2} are", len(compared), *tally(compared["verdict"]))
-sums = copies.groupby(level=0)[["cells", *VERDICTS]].sum()
-say("about {2:.0f} would differ, {0:.0f} would be reproduced and {1:.0f} undecided", *sums.loc["perfect", VERDICTS])
-shares = 100 * sums[VERDICTS].div(sums["cells"], axis=0)
-wrong = shares.drop(["the paper", "perfect"])
-say("{} % differ and {} % are reproduced", span(wrong["differs"]), span(wrong["reproduced"]))
-say("Of a perfect copy's numbers {:.1f} % differ", shares.loc["perfect", "differs"])
-for source, percents in shares.iterrows():
-    row(source, f"{sums.loc[source, 'cells']:.0f}", *(f"{percent:.1f} %" for percent in percents))
-for table, part in copies.groupby("table"):
-    kinds = 100 * part.loc[["perfect"]], 100 * part.drop(index=["the paper", "perfect"])
-    row(table[5], *(f"{span(kind['whole_reproduced'])} %, {span(kind['whole_differs'])} %" for kind in kinds))
-one, three, four, five = (compared.loc[compared["table"].str[5] == number, "verdict"] for number in "1345")
-worst = copies.query("source == 'perfect' and table == 'table4_frac_vs_clusterlets'")["differs_most"].item() * len(four)
-say("4's {} numbers {} (in the worst perfect copy {})", len(four), WORDS[tally(four)[2]], WORDS[round(worst)])
-say("of table 5's {} correlations {}", WORDS[len(five)], WORDS[tally(five)[2]])
-groups = read("paper/comparison_groups").query("kind == 'table'").groupby("verdict")
-whole = groups["table"].agg(lambda names: " and ".join(names.str[5]))
-say("Tables {} are reproduced as wholes, table {} is undecided, and tables {} differ", *whole[VERDICTS])
-cohesions = everything.query("quantity == 'cohesion' and dataset in ('adult', 'heloc') and reported != '.680'")
-for name, rows in cohesions.astype({"reported": float, "reproduced": float}).groupby("dataset"):
-    say("{} on {}", ", ".join(f"{x:.3f}" for x in sorted(set(rows["reproduced"].round(3)))), name)
-    say("({})", ", ".join(f"{x:.3f}" for x in sorted(rows["reported"])))
-matchers = read("paper/tables/table1_matchers").set_index("matcher").astype({"size": float})
-best = matchers.loc[matchers["deviation_mean"].idxmin()]
-printed = everything.query("table == 'table1_matchers' and row == @best.name and quantity == 'deviation_mean'")["reported"]
-fairest = best.name, *best[["deviation_mean", "size"]], float(printed.item())
-say("{0} is the fairest, as in the paper: mean deviation {1:.3f} (paper: {3:.3f}). But it makes {2:.2f} clusters", *fairest)
-say("{} has the least mean deviation of the matchers, {:.3f}, with {:.2f} clusters", *fairest)
-controls = read("paper/statistics/mean_ranks").query("method == 'random'")["deviation_mean"]
-say("than a random partition ({0:.3f})\nRandom partitions have {0:.3f}", controls.iloc[0])
-runs = read("paper/tables/table2_with_controls").pivot(index="dataset", columns="method", values="deviation_mean")
-(a, c), (b, d) = (runs.lt(runs[f"FRAC ({kind})"], axis=0).sum()[["Clusterlets", "random"]] for kind in ("nearest", "fair"))
-say("on {0} of {2} datasets if each row\nfair assignment on {1} of {2}", a, b, len(runs))
-say("(nearest) on all {} datasets\n(fair) on {}\non all {} and on {}", *(WORDS[n] for n in (a, b, c, d)))
-say("{} datasets (nbfi left out), {:,} runs", WORDS[len(runs)], read("paper/methods")["runs"].sum())
-tests = read("paper/statistics/wilcoxon")
-apart, too = (frame[frame["ranking"] == "matchers"]["significant"] for frame in (read("paper/statistics/nemenyi"), tests))
-say("{0} of the {1} pairs of matchers differ; by another, {2} do", apart.sum(), len(apart), too.sum())
-say("{0} of {1} pairs\nseparates {2} pairs", apart.sum(), len(apart), too.sum())
-for test in tests[tests["ranking"] == "planned"].itertuples():
-    row(*test[2:4], f"{test.median_difference:.4f} | {test.p_value:.3f} | {test.p_holm:.3f} | {test.rank_biserial:.2f}")
-rows = read("paper/claims").fillna("")
-stricter = rows["comparison"] == "stricter"
-replaced = rows["statement"].isin(rows.loc[stricter, "statement"]) & ~stricter
-for by in ("statement", "sentence"):
-    sides = (~stricter, "verdict_ours"), (~replaced, "verdict_ours"), (~stricter, "verdict_paper")
-    groups = (rows[part & (rows[by] != 0)].groupby(by)[side].agg(joint) for part, side in sides)
-    ours, strict, paper = (tally(verdicts, CLAIM_VERDICTS) for verdicts in groups)
-    say("{} hold by our runs, {} in part, {} do not, and {} is not tested", *ours[:3], WORDS[ours[3]])
-    say("{}, {}, {} and {}", *strict[:3], WORDS[strict[3]])
-    say("{}, {}, {} and {}, and {} are inconclusive", *paper[:3], WORDS[paper[3]], paper[4])
-    say("{} hold, {} hold in part, {} do not" if by == "statement" else "{} hold and {} hold in part", *ours)
-    say(f"{{}} {by}s" if by == "statement" else "By sentence: of {}", sum(ours))
-numbers = len(rows), rows["statement"].nunique(), rows["statement"].nunique() - 1, rows["sentence"].nunique() - 1
-say("The {0} rows belong to {1} statements: {2} clauses of {3} sentences\nclauses of {3} sentences", *numbers)
-held = rows[~stricter].groupby("statement").filter(lambda part: joint(part["verdict_ours"]) == "holds")
-easy = held["controls"].str.contains(r"(?:random|k-means): holds \(").groupby(held["statement"]).all()
-say("A random partition or k-means satisfies {} of the {} as well", easy.sum(), len(easy))
-numbers, sources = read("published/as_published").query("kind == 'number'"), ("verdict_as_text", "verdict_as_code")
-differ = {}
-for table, rows in numbers.groupby("table"):
-    counts = [tally(rows[source]) for source in sources]
-    differ[table[5]] = len(rows), counts[0][2], counts[1][2]
-    row(table, *(" / ".join(map(str, count)) for count in counts))
-for cell in numbers[numbers["table"] == "table1_matchers"].to_dict("records"):
-    values = (f"{float(cell[name]):.3f}" for name in ("reported", "as_text", "as_code"))
-    row(cell["row"], cell["quantity"], *values, cell["comes_back"])
-text, code = (tally(numbers[source]) for source in sources)
-say("Of {} numbers, the run that follows the text reproduces {}, and {} differ", len(numbers), *text[::2])
-say("code reproduces {}, and {} differ", *code[::2])
-say("Of the {} numbers of table 1, {} differ from the method as the text describes it, and {} from", *differ["1"])
-say("of the {} of table 3, {} and {}; of the {} of table 4, {} and {}", *differ["3"], *differ["4"])
-say("of all {}, {} and {}", len(numbers), text[2], code[2])
-left_out = everything.query("verdict == 'not comparable' and matcher in ('B-PB', 'G-D-PB')").groupby("table").size()
-say("{} numbers of table 1 and {} of table 3", *left_out.filter(regex="table[13]"))
-say("{1} of {0} and {4} of {3} differ by the text", *differ["1"], *differ["3"])
-say("instead of {} of {} and {} of {}", tally(one)[2], len(one), tally(three)[2], len(three))
-lines = (REFERENCE / "extended/sensitivity.md").read_text(encoding="utf-8").replace("*", "").splitlines()
-usual, *others = ([cell.split()[0] for cell in line.split("|")[-3:-1]] for line in lines if " of 208" in line)
-others = [[mine if other == "=" else other for mine, other in zip(usual, pair, strict=True)] for pair in others]
-say("reproduce {} of the 208 comparable numbers and {} differ", *usual)
-say("{}, and {} differ", *(span(list(map(int, column))) for column in zip(*others[-4:], strict=True)))
-for pair in others:
-    say("{0} ({1} differ)\n{0} ({1})", *pair)
-table2 = (read(f"paper/tables/table2_{choice}") for choice in ("by_configuration_mean", "best_by_deviation"))
-say("({:.3f} to {:.3f})", *(frame["deviation_mean"].mean() for frame in table2))
+def judge(text, values):
+    """The range of the values, and whether the printed text is inside."""
+    if values.dtype == object:
+        return None, None, (values == text).sum() >= REPETITIONS // 40
+    values, half = np.sort(values), float(f"1e-{len(text.partition('.')[2])}") / 2
+    low, high = round(values[REPETITIONS // 40] - half, 6), round(values[-1 - REPETITIONS // 40] + half, 6)
+    return low, high, low <= float(text) <= high
+
+
+def as_text(numbers):
+    """Matchers and k as text, because they are chosen and not measured."""
+    return {key: values.astype(int).astype(str).astype(object) if key[2] == "k" else values for key, values in numbers.items()}
+
+
+runs = pd.read_csv(REFERENCE / "extended/runs.csv.xz")
+runs = runs[runs["status"] == "ok"].rename(columns={"n_clusters": "size"})
+runs = runs.assign(rank=runs["matcher"].map(list(MATCHERS).index, na_action="ignore"), matcher=runs["matcher"].map(MATCHERS))
+cells = printed_cells()
+seeds, copies = draws(runs, 11)
+numbers = as_text(selected(runs, seeds)) | averaged(runs, seeds, copies)
+judged = {key: judge(text, numbers[key]) for key, text in cells.items() if key in numbers}
+for key, (low, high, inside) in judged.items():
+    print("range", *key, low, high, "yes" if inside else "no", sep="|")
+for number in range(1, 6):
+    inside = [is_inside for key, (*_, is_inside) in judged.items() if key[0] == number]
+    print("share", number, "the paper", len(inside), f"{np.mean(inside):.4f}", sep="|")
+for fold in range(5) if "--copies" in sys.argv else ():
+    of_copy, others = runs[runs["seed"] // 10 == fold], runs[runs["seed"] // 10 != fold]
+    once = [np.unique(of_copy["seed"])], np.ones((1, runs["dataset"].nunique()), dtype=int)
+    copy = as_text(selected(of_copy, once[0])) | averaged(of_copy, *once)
+    found = as_text(selected(others, draws(others, 11)[0]))
+    shares = {number: [] for number in range(1, 6)}
+    for left_out in runs["dataset"].unique():
+        rest = others[others["dataset"] != left_out]
+        for number, ours in ((1, averaged(rest, *draws(rest, 10))), *([] if shares[2] else [(2, found)])):
+            for key, values in ours.items():
+                if key in cells:
+                    value, digits = copy[key][0], len(cells[key].partition(".")[2])
+                    text = value if isinstance(value, str) else f"{value:.{digits}f}"
+                    shares[key[0]].append(judge(text, values)[2])
+    for number, inside in shares.items():
+        print("share", number, f"a perfect copy, fold {fold}", len(inside), f"{np.mean(inside):.4f}", sep="|")
 cheapest = read("field/leaderboard").query("kind == 'method' and outcome == 'keeps the limit'")
 cheapest = cheapest[cheapest["price"] == cheapest.groupby(["limit", "dataset", "k"])["price"].transform("min")]
 for (limit, method), n_cases in cheapest.groupby(["limit", "method"]).size().items():

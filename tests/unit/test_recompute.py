@@ -10,16 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from clusterlets.benchmark.paper import reported
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 SCRIPT = CHECKOUT / "docs/recompute.py"
-#: Numbers in these words do not follow from committed files: they name things, or were measured on runs that are not committed.
-NOT_RECOMPUTED = (
-    r"\]\([^)]*\)|<!--.*?-->|[Tt]ables? \d( (to|and) \d)?( and \d)?|(figure|equation|rank|Of table|of table|base seed) \d",
-    r"level 0\.05|1, on public implementations|`clusterlets` 0\.0\.3|1 - the share",
-    # measured on runs of `make extended` and `make authors`, and on tables with misaligned rows
-    r"6\.8 %|288 of 288 runs|72 sets of clusterlets|in 237|it is 288 too",
-    r"0\.807 to 0\.811 on heloc and 0\.923 to 0\.925",
-)
 
 
 def section(page, title):
@@ -46,38 +40,41 @@ def test_the_script_is_short_and_imports_nothing_of_the_package():
     assert len(source.splitlines()) <= 150 and not re.search(r"(import|from) clusterlets", source)
 
 
-def is_in(words, text):
-    """Whether the words are in the text, and no digit comes directly before or after them."""
-    return re.search(rf"(?<![\d.]){re.escape(words)}(?!\d)", text)
+def parts(lines, kind):
+    return [line.split("|")[1:] for line in lines if line.startswith(f"{kind}|")]
 
 
-def test_every_number_on_the_paper_is_on_a_page(lines):
-    pages = " ".join(
-        " ".join((CHECKOUT / page).read_text(encoding="utf-8").split()) for page in ("README.md", "docs/reproduction.md")
-    )
-    optional = re.compile(r"\d+ \(\d+( differ)?\)")  # the script prints each change of a choice in both forms
-    missing = [words for words in lines if "\t" not in words and not optional.fullmatch(words) and not is_in(words, pages)]
-    assert not missing
+def test_every_range_and_whether_the_paper_is_inside_equal_the_committed_ones(lines):
+    committed = reported.ranges().query("counted and inside != ''")
+    names = committed["table"].str[5] + "|" + committed["row"] + "|" + committed["quantity"].replace("correlation", "value")
+    expected = committed.set_index(names)[["low", "high", "inside"]]
+    recomputed = {"|".join(key): ends for *key, low, high, inside in parts(lines, "range") for ends in [(low, high, inside)]}
+    assert recomputed.keys() == set(expected.index) and len(recomputed) == 250
+    for name, (low, high, inside) in recomputed.items():
+        assert inside == expected.loc[name, "inside"], name
+        if low != "None":
+            assert [float(low), float(high)] == pytest.approx(list(expected.loc[name, ["low", "high"]]), abs=2e-6), name
 
 
-@pytest.mark.parametrize(
-    ("page", "title"),
-    [
-        ("README.md", "## Does the paper hold?"),
-        ("docs/reproduction.md", "## What was reproduced"),
-        ("docs/reproduction.md", "## Statistics"),
-        ("docs/reproduction.md", "## Sensitivity analysis"),
-        ("docs/reproduction.md", "## As the authors' published code does"),
-    ],
-)
-def test_every_number_of_a_section_on_the_paper_is_recomputed(lines, page, title):
-    text = section(page, title)
-    assert text
-    for words in sorted((line for line in lines if "\t" not in line), key=len, reverse=True):
-        text = re.sub(rf"(?<![\d.]){re.escape(words)}(?!\d)", "", text)
-    for pattern in NOT_RECOMPUTED:
-        text = re.sub(pattern, "", text)
-    assert not re.findall(r".{0,60}\d.{0,20}", text)
+def test_every_share_on_the_page_is_recomputed(lines):
+    page = section("docs/reproduction.md", "## What comes back")
+    shares = parts(lines, "share")
+    assert len(shares) == 5
+    for number, _, n_numbers, share in shares:
+        assert re.search(rf"\| Table {number}: [^|]* \| {n_numbers} \| {100 * float(share):.0f} % \|", page), number
+
+
+@pytest.mark.slow
+def test_the_shares_of_perfect_copies_are_recomputed():
+    process = subprocess.run([sys.executable, "-I", SCRIPT, "--copies"], capture_output=True, text=True, check=True)
+    by_table = {}
+    for number, source, _, share in parts(process.stdout.splitlines(), "share"):
+        if source.startswith("a perfect copy"):
+            by_table.setdefault(number, []).append(float(share))
+    for row in reported.copies().query("source == 'a perfect copy'").to_dict("records"):
+        folds = by_table[row["table"][5]]
+        measured = [sum(folds) / 5, min(folds), max(folds)]
+        assert measured == pytest.approx([row["inside"], row["least"], row["most"]], abs=2e-4), row["table"]
 
 
 @pytest.fixture(scope="module")

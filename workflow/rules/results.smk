@@ -8,9 +8,9 @@ STATISTICS = [
 ]
 # What judges the paper is made only for grids with any of its datasets.
 PAPER = plan.has_paper_data
-COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"] if PAPER else []
+COMPARISONS = ["comparison", "shares", "readings"] if PAPER else []
 CLAIMS = ["claims.csv", "claims.md"] if PAPER else []
-ASSESSMENTS = [f"{name}.{suffix}" for name in ("sensitivity", "as_published") for suffix in ("csv", "md")] if PAPER else []
+SENSITIVITY = ["sensitivity.csv", "sensitivity.md"] if PAPER else []
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
 ANALYSED = [
@@ -18,7 +18,7 @@ ANALYSED = [
     METHODS_TABLE,
     *LEADERBOARDS,
     *(f"{OUT}/{name}.csv" for name in COMPARISONS),
-    *(f"{OUT}/{name}" for name in [*CLAIMS, *ASSESSMENTS]),
+    *(f"{OUT}/{name}" for name in [*CLAIMS, *SENSITIVITY]),
 ]
 # The figures of each file in clusterlets/benchmark/report/figures, if all that they are drawn from is made.
 DRAWN = {
@@ -81,7 +81,7 @@ rule analyse:
         [reported(path, "Leaderboard") for path in LEADERBOARDS],
         [reported(f"{OUT}/{name}.csv", "Reported against reproduced") for name in COMPARISONS],
         [reported(f"{OUT}/{name}", "Claims") for name in CLAIMS],
-        [reported(f"{OUT}/{name}", "Sensitivity analysis") for name in ASSESSMENTS],
+        [reported(f"{OUT}/{name}", "Sensitivity analysis") for name in SENSITIVITY],
     log:
         f"{OUT}/logs/analyse.log",
     conda:

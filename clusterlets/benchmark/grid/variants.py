@@ -1,7 +1,8 @@
 """Variants of the grid, for the sensitivity analysis: the same grid with some settings changed.
 
-A variant has only as many seeds as the paper. It runs the cells that its change affects, in its own folder, and shares the
-others with the grid. If it changes no table, its matchers join the clusterlets of the grid.
+A variant has only as many seeds as the paper, but that of the published code has all seeds of the grid, because the paper's
+numbers are compared with both. It runs the cells that its change affects, in its own folder, and shares the others with the
+grid. If it changes no table, its matchers join the clusterlets of the grid.
 """
 
 import itertools
@@ -10,8 +11,10 @@ from collections.abc import Mapping
 from clusterlets.benchmark.grid.cells import Cell, cells, seeds_of
 from clusterlets.benchmark.grid.paths import PLAIN_COST
 
-#: Number of seeds of the paper's tables and of the variants. The best of more seeds would not be comparable.
+#: Number of seeds of the paper's tables and of most variants.
 SEEDS_OF_PAPER = 10
+#: The settings of a variant that does what the authors' published code does.
+OF_PUBLISHED_CODE = {"pinball_scope": "published", "greedy_scope": "published"}
 
 # Any other setting affects only the methods that take it as a parameter.
 _AFFECT_ALL_CELLS = {"deviation", "scaling"}
@@ -43,11 +46,18 @@ def cells_by_path(config: Mapping, variant: str) -> dict[str, Cell]:
     if not variant:
         return {f"{results}/{cell.path}": cell for cell in cells(config)}
     changes = config["variants"][variant]
+    has_all_seeds = changes.items() >= OF_PUBLISHED_CODE.items()
     return {
         f"{folder(results, variant if _affects(changes, config['method_settings'][cell.method]) else '')}/{cell.path}": cell
         for cell in cells(config)
-        if seeds_of(cell.seeds).start < SEEDS_OF_PAPER
+        if has_all_seeds or seeds_of(cell.seeds).start < SEEDS_OF_PAPER
     }
+
+
+def of_published_code(config: Mapping) -> str:
+    """The name of the first variant that runs the published code, preferably with its own deviation; empty if none does."""
+    candidates = [name for name, changes in config["variants"].items() if changes.items() >= OF_PUBLISHED_CODE.items()]
+    return next((name for name in candidates if "deviation" in config["variants"][name]), candidates[0] if candidates else "")
 
 
 def plain_cost_paths(config: Mapping, variant: str) -> dict[tuple[str, int], str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from functools import cache
+from itertools import product
 
 import pandas as pd
 
@@ -15,6 +16,7 @@ KEY = ["table", "row", "quantity"]
 #: Quantities that a selection rule picks. They are not rounded: they equal the paper's or they do not.
 CHOICES = ("matcher", "k")
 
+_CRISP_MATCHERS = ("C", "G-B", "G-D-PB")  # their clusters never overlap
 _COLUMNS = ["table", "row", "dataset", "method", "matcher", "quantity", "value"]
 # The columns that name the rows of each table.
 _ROW_COLUMNS = {
@@ -60,9 +62,15 @@ def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells, columns=_COLUMNS, dtype=object)
 
 
-def is_second_reading(row: str, quantity: str) -> bool:
-    """Whether a cell repeats a number of the paper and reads it as the silhouette instead of cohesion."""
-    return "centroid_silhouette" in row + quantity
+def why_not_counted(cell: Mapping) -> str:
+    """Why a cell of :func:`paper_cells` says nothing of its own; "" if it counts."""
+    if cell["quantity"].startswith("overlap") and (cell["matcher"] in _CRISP_MATCHERS or cell["method"] == "FRAC"):
+        return "Not counted: a structural zero, because the method cannot overlap."
+    if cell["table"] == "table4_frac_vs_clusterlets" and cell["method"] == "Clusterlets":
+        return "Not counted: repeats table 2."
+    if "silhouette" in cell["quantity"] or any(meaning in cell["row"].split() for meaning in tables.MEANINGS_OF_S[1:]):
+        return "Not counted: a second reading of the same number."
+    return ""
 
 
 def _text(value: object) -> str:
@@ -71,14 +79,14 @@ def _text(value: object) -> str:
 
 @cache
 def _printed_tables() -> dict[str, pd.DataFrame]:
-    """The paper's tables. In two places, its cohesion may be the silhouette: s in table 5, and matcher C in table 1.
+    """The paper's tables. In two places, its cohesion may be a silhouette: s in table 5, and matcher C in table 1.
 
-    Additional rows of table 5, and additional columns of table 1, repeat these numbers as silhouettes.
+    Table 5 has the text's reading of s first, and repeats its numbers in the other readings. Table 1 repeats C's cohesion.
     """
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
-    for suffix in ("", "_std"):
+    for name, suffix in product(("silhouette", "centroid_silhouette"), ("", "_std")):
         cohesion_of_c = matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C")
-        matchers = matchers.assign(**{f"centroid_silhouette{suffix}": cohesion_of_c})
-    silhouette = correlations[correlations["x"] == "cohesion"].assign(x="centroid_silhouette")
-    correlations = pd.concat([correlations, silhouette], ignore_index=True)
+        matchers = matchers.assign(**{f"{name}{suffix}": cohesion_of_c})
+    meanings = [correlations.replace({"x": {"cohesion": meaning}}) for meaning in tables.MEANINGS_OF_S]
+    correlations = pd.concat(meanings, ignore_index=True).drop_duplicates()
     return dict(zip(reported.TABLES, [matchers, *selections, correlations], strict=True))

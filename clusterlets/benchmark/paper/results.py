@@ -1,4 +1,4 @@
-"""Everything that follows from a grid's runs: tables, rankings, and verdicts on the paper's numbers and claims.
+"""Everything that follows from a grid's runs: tables, rankings, and what comes back of the paper's numbers and claims.
 
 The step that analyses the runs computes them once; figures and report read its files.
 """
@@ -12,7 +12,7 @@ import pandas as pd
 
 from clusterlets.benchmark.analysis import overview, paired, selection, statistics
 from clusterlets.benchmark.grid.runs_frame import read_results_table, read_runs, write_csv
-from clusterlets.benchmark.paper import claims, comparison, controls, reported, tables, verdict
+from clusterlets.benchmark.paper import claims, comparison, copies, readings, reported, tables
 from clusterlets.storage import write_text
 
 
@@ -25,14 +25,22 @@ class Results:
     tables: Mapping[str, tables.Table]
     rankings: list[statistics.Ranking]
     comparison: pd.DataFrame
-    controls: pd.DataFrame
+    shares: pd.DataFrame
+    readings: pd.DataFrame
     claims: pd.DataFrame
 
     @classmethod
-    def from_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided_cohesion: Mapping[str, float] = {}) -> "Results":
+    def from_runs(
+        cls,
+        runs: pd.DataFrame,
+        settings: Mapping,
+        undivided_cohesion: Mapping[str, float] = {},
+        code_runs: pd.DataFrame | None = None,
+    ) -> "Results":
         """Compute everything. The paper's numbers and claims are compared only with runs on the paper's datasets.
 
-        ``undivided_cohesion`` is the cohesion of each dataset as one cluster, for those where it was measured.
+        ``undivided_cohesion`` is the cohesion of each dataset as one cluster, for those where it was measured. ``code_runs``
+        are those of the variant that does what the authors' published code does, if there is one.
         """
         paper_runs = runs[runs["dataset"].isin(reported.datasets())]
         our_tables = tables.make(runs)
@@ -41,7 +49,7 @@ class Results:
         is_paper_grid = len(paper_runs) and not settings["ladders"]
         ranked_runs = selection.without_other_methods(runs, settings["method_settings"]) if is_paper_grid else runs
         rankings = statistics.rank_all(ranked_runs)
-        judged = _judge(paper_runs, tables_on_paper_data, undivided_cohesion)
+        judged = _judge(paper_runs, tables_on_paper_data, undivided_cohesion, code_runs)
         return cls(runs, settings, our_tables, rankings, *judged)
 
     @classmethod
@@ -60,7 +68,8 @@ class Results:
             our_tables,
             rankings,
             comparison.read(folder / "comparison.csv"),
-            read_results_table(folder / "comparison_controls.csv"),
+            read_results_table(folder / "shares.csv"),
+            read_results_table(folder / "readings.csv"),
             read_results_table(folder / "claims.csv"),
         )
 
@@ -88,16 +97,10 @@ class Results:
         if not self.has_paper_data:
             return
         yield "comparison.csv", self.comparison
-        yield "comparison_counts.csv", self.counts
-        yield "comparison_groups.csv", verdict.judge_groups(comparison.counted_cells(self.comparison))
-        yield "comparison_controls.csv", self.controls
+        yield "shares.csv", self.shares
+        yield "readings.csv", self.readings
         yield "claims.csv", self.claims
         yield "claims.md", claims.to_markdown(self.claims)
-
-    @cached_property
-    def counts(self) -> pd.DataFrame:
-        """Verdicts on the paper's numbers, by table."""
-        return comparison.counts(self.comparison)
 
     @cached_property
     def datasets(self) -> list[str]:
@@ -122,12 +125,19 @@ class Results:
 
 
 def _judge(
-    paper_runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], undivided_cohesion: Mapping[str, float] = {}
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The verdicts on the paper's numbers, on copies of them, and on its claims."""
-    compared = comparison.compare(paper_runs, our_tables)
+    paper_runs: pd.DataFrame,
+    our_tables: Mapping[str, tables.Table],
+    undivided_cohesion: Mapping[str, float] = {},
+    code_runs: pd.DataFrame | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The comparison with the paper's numbers, the shares inside, the readings of its quantities, and its claims."""
+    if code_runs is not None:
+        code_runs = reported.runs_of_paper(code_runs)
+    compared = comparison.compare(paper_runs, our_tables, code_runs)
+    measured = copies.measure(paper_runs)
     return (
         compared,
-        controls.count_verdicts(compared, paper_runs),
+        copies.shares(compared, measured if len(measured) else reported.copies()),
+        readings.measure(paper_runs),
         claims.assess(paper_runs, our_tables, undivided_cohesion),
     )

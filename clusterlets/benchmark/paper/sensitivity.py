@@ -11,14 +11,15 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.benchmark.analysis import selection, statistics
-from clusterlets.benchmark.paper import comparison, reported, tables, verdict
+from clusterlets.benchmark.paper import cells, ranges, reported, tables
+from clusterlets.benchmark.paper.repetitions import repeat
 
 COLUMNS = [
     *("choice", "usual", "taken", "table", "row", "quantity", "baseline", "varied", "difference", "reported"),
     "range_over_seeds",
 ]
 _TABLE1, _TABLE2, _TABLE3, _TABLE4 = reported.TABLES[:4]
-_VERDICTS = "verdicts"
+_INSIDE = "inside"
 _RANKS = "figure1"
 _ALL = "all"
 _KEY = ["table", "row", "quantity"]
@@ -55,8 +56,7 @@ HEADLINES = {
     "table 3: cohesion": (_TABLE3, _ALL, "cohesion"),
     "table 3: size": (_TABLE3, _ALL, "size"),
     "table 4: datasets below FRAC": (_TABLE4, _ALL, "datasets_below_frac"),
-    "numbers reproduced": (_VERDICTS, _ALL, verdict.REPRODUCED),
-    "numbers that differ": (_VERDICTS, _ALL, verdict.DIFFERS),
+    "numbers inside": (_INSIDE, _ALL, _INSIDE),
 }
 
 
@@ -99,10 +99,10 @@ def _compare(choice: Choice, baseline: pd.Series, varied: pd.Series) -> pd.DataF
 
 
 def _numbers_from_runs(runs: pd.DataFrame) -> pd.Series:
-    """All numbers of tables 1 to 4, and how many of the paper's are reproduced."""
+    """All numbers of tables 1 to 4, and how many of the paper's are inside the ranges of these runs."""
     our_tables = tables.make(runs, reported.TABLES)
     frames = {name: our_tables[name].frame for name in reported.TABLES[:4]}
-    return pd.concat([_numbers(frames), _verdicts(runs, our_tables)])
+    return pd.concat([_numbers(frames), _numbers_inside(runs)])
 
 
 def _printed_numbers(runs: pd.DataFrame) -> pd.Series:
@@ -165,13 +165,22 @@ def _numbers_against_frac(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     }
 
 
-def _verdicts(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.Series:
-    """How many of the paper's numbers have each verdict, by table; empty without a dataset of the paper."""
+def _numbers_inside(runs: pd.DataFrame) -> pd.Series:
+    """How many of the paper's ``numbers`` are ``inside`` the ranges of these runs, by table; empty without its datasets.
+
+    The ranges come from the ten seeds of each choice, so they are narrower than those of results/comparison.csv.
+    """
     if not runs["dataset"].isin(reported.datasets()).any():
         return pd.Series(dtype=float)
-    counts = comparison.counts(comparison.compare(runs, our_tables)).set_index("table")
-    verdicts = counts[list(verdict.VERDICTS)].stack()
-    return pd.concat({_VERDICTS: verdicts}).astype(float).rename_axis(_KEY)
+    printed = cells.paper_cells()
+    printed = printed[[not cells.why_not_counted(cell) for cell in printed.to_dict("records")]]
+    has_averages = not reported.why_too_few(runs["dataset"].nunique())
+    names = reported.TABLES if has_averages else cells.SELECTIONS
+    judged = ranges.judge(printed, repeat(runs, names, pairs=tables.CORRELATED_BY_TEXT)).query("inside != ''")
+    is_inside = (judged["inside"] == ranges.INSIDE).groupby(judged["table"])
+    counts = pd.DataFrame({_INSIDE: is_inside.sum(), "numbers": is_inside.size()})
+    counts.loc[_ALL] = counts.sum()
+    return pd.concat({_INSIDE: counts.stack()}).astype(float).rename_axis(_KEY)
 
 
 def _ranks(ranking: statistics.Ranking) -> pd.Series:
@@ -192,7 +201,7 @@ def _ranks(ranking: statistics.Ranking) -> pd.Series:
 _HOW_TO_READ = (
     "Each row changes one choice and leaves the others as usual; = means the same number as with the usual choices. The "
     "deviations below are means over all runs of a matcher (table 1); tables 2 and 3 are means over the datasets' best runs; "
-    "the last columns count the paper's numbers that are reproduced, and that differ, of those that can be compared."
+    "the last column counts the paper's numbers inside the ranges of the choice's own ten seeds."
 )
 _NO_VARIANTS = (
     "Choices that need runs of their own are missing, because no variants were run. `make extended` runs the variants and "
@@ -235,8 +244,8 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 
 
 def _headline_cells(rows: pd.DataFrame, column: str) -> dict[str, str]:
-    """The headline numbers in a column, by title; a count of verdicts as "n of m", m being the numbers that can be compared."""
-    totals = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL) & rows["quantity"].isin(verdict.VERDICTS)]
+    """The headline numbers in a column, by title; the numbers inside as "n of m", m being those that can be compared."""
+    totals = rows[(rows["table"] == _INSIDE) & (rows["row"] == _ALL) & (rows["quantity"] == "numbers")]
     cells = {}
     for row in headlines(rows).to_dict("records"):
         cell = _number(row, column)
@@ -244,7 +253,7 @@ def _headline_cells(rows: pd.DataFrame, column: str) -> dict[str, str]:
             cell = "="
         elif column == "varied" and abs(row["difference"]) > row["range_over_seeds"]:  # False without a range (NaN)
             cell = f"**{cell}**"
-        cells[row["title"]] = f"{cell} of {totals[column].sum():.0f}" if row["table"] == _VERDICTS else cell
+        cells[row["title"]] = f"{cell} of {totals[column].sum():.0f}" if row["table"] == _INSIDE else cell
     return cells
 
 

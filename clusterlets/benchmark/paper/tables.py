@@ -18,6 +18,17 @@ from clusterlets.benchmark.paper import reported
 from clusterlets.benchmark.paper.table_names import NAMES
 from clusterlets.text import counted, decimal
 
+#: The quantities of table 1. The paper's cohesion of C may be a silhouette, so both silhouettes are included.
+QUANTITIES_OF_MATCHERS = (
+    *("deviation_mean", "deviation_max", "size", "cohesion", "overlap"),
+    *("silhouette", "centroid_silhouette"),
+)
+#: The pairs of variables of table 5, and what s may be: the text names the silhouette of the clustering, the caption cohesion,
+#: and equation 1 the silhouette that the matcher C maximises.
+MEANINGS_OF_S = ("silhouette", "cohesion", "centroid_silhouette")
+CORRELATED = (*((s, other) for s in MEANINGS_OF_S for other in ("omega", "deviation")), ("omega", "deviation"))
+CORRELATED_BY_TEXT = tuple(pair for pair in CORRELATED if pair[0] in ("silhouette", "omega"))
+
 _METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
 _COUNTS = ["candidates", "degenerate", "dropped"]
 _INTEGER_COLUMNS = ["k", "hops", "seed"]
@@ -54,12 +65,9 @@ class Table:
 
 
 def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
-    """Table 1: mean and population standard deviation over all runs of a matcher, degenerate ones included.
-
-    The centroid silhouette is included, because the paper's cohesion of C may be this score.
-    """
+    """Table 1: mean and population standard deviation over all runs of a matcher, degenerate ones included."""
     runs = runs[runs["method"] == "Clusterlets"].rename(columns={"n_clusters": "size"})
-    quantities = ["deviation_mean", "deviation_max", "size", "cohesion", "overlap", "centroid_silhouette"]
+    quantities = QUANTITIES_OF_MATCHERS
     grouped = selection.ok(runs)[["matcher", *quantities]].groupby("matcher")
     means, columns = grouped.mean(), {}
     for quantity in quantities:
@@ -102,12 +110,11 @@ def best_runs_of_methods(runs: pd.DataFrame, by: str, methods: Collection[str] =
 def correlations(runs: pd.DataFrame) -> pd.DataFrame:
     """Table 5: correlations between s, omega and mean deviation over the runs of C.
 
-    The paper's caption calls s cohesion, but its equation 1 calls s the silhouette, so both are included. Kendall's
-    coefficient is tau-b. A coefficient is NaN if a variable is constant or fewer than three runs have both variables.
+    The paper names three meanings of s, see :data:`MEANINGS_OF_S`, and all are included. Kendall's coefficient is tau-b. A
+    coefficient is NaN if a variable is constant or fewer than three runs have both variables.
     """
     runs = selection.ok(runs[runs["matcher"] == "C"]).rename(columns={"deviation_mean": "deviation"})
-    pairs = [(s, other) for s in ("cohesion", "centroid_silhouette") for other in ("omega", "deviation")]
-    complete_pairs = {(x, y): runs[[x, y]].dropna() for x, y in [*pairs, ("omega", "deviation")]}
+    complete_pairs = {(x, y): runs[[x, y]].dropna() for x, y in CORRELATED}
     rows = [
         (coefficient, x, y, correlation(values[x], values[y], coefficient), len(values))
         for coefficient in COEFFICIENTS
@@ -197,7 +204,8 @@ _SPECIFICATIONS: dict[str, tuple[str, tuple[Column, ...], Callable[[pd.DataFrame
         partial(best_runs_of_methods, by="deviation_mean", methods=selection.COMPARED),
     ),
     "table5_correlations": (
-        "Correlations over the runs of C between s (cohesion, or the centroid silhouette), omega and mean deviation.",
+        "Correlations over the runs of C between s (silhouette, as in the text; cohesion, as in the caption; or centroid "
+        "silhouette, as in equation 1), omega and mean deviation.",
         _CORRELATION_COLUMNS,
         correlations,
     ),

@@ -1,11 +1,11 @@
-"""Sentences on what is missing, what differs from the paper, and which numbers are not counted."""
+"""Sentences on what is missing, and what differs from the paper."""
 
 from collections.abc import Mapping
 
 import pandas as pd
 
 from clusterlets.benchmark.analysis import selection
-from clusterlets.benchmark.paper import comparison, reported
+from clusterlets.benchmark.paper import reported
 from clusterlets.benchmark.paper.results import Results
 from clusterlets.text import counted
 
@@ -86,7 +86,7 @@ def _differences_from_paper(runs: pd.DataFrame) -> list[str]:
     if n_seeds > selection.SEEDS_OF_PAPER:
         lines.append(
             f"Tables are made from the first {selection.SEEDS_OF_PAPER} of {n_seeds} seeds, as many as in the paper; "
-            "the others show how noisy the choice of a single run is."
+            "the ranges are drawn from all."
         )
     return lines
 
@@ -109,18 +109,3 @@ def _other_settings(settings: Mapping) -> list[str]:
         *(f"Setting {key}: {settings[key]} instead of {value}." for key, value in differences),
         *(f"Dataset {name}: scaling {scaling}." for name, scaling in scalings.items() if scaling != settings["scaling"]),
     ]
-
-
-def remarks_on_numbers(results: Results) -> list[str]:
-    """Sentences on the numbers that are not counted, and on the reading of table 5 that is closer to the paper."""
-    lines = [
-        f"{results.counts.iloc[-1]['only_shown']} more numbers are shown but not counted: structural zeros, and rows that "
-        "repeat another."
-    ]
-    if reading := comparison.closer_reading(results.comparison):
-        meaning, mean_difference = reading
-        lines.append(
-            f"Table 5 is nearer to the paper with s read as {meaning.replace('_', ' ')} "
-            f"(off by {mean_difference:.3f} on average)."
-        )
-    return lines

@@ -1,4 +1,4 @@
-"""The report ``report.html``: the verdict, and the tables, figures and tests behind it."""
+"""The report ``report.html``: the paper beside ours, and the tables, figures and tests behind it."""
 
 import re
 from collections import Counter
@@ -9,28 +9,29 @@ from pathlib import PurePosixPath
 import pandas as pd
 
 from clusterlets.benchmark.analysis import selection, statistics
-from clusterlets.benchmark.paper import as_published, comparison, controls, tables
-from clusterlets.benchmark.paper import verdict as paper_verdict
+from clusterlets.benchmark.paper import copies, overview, ranges, tables
 from clusterlets.benchmark.paper.claims.findings import FAILS
 from clusterlets.benchmark.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.benchmark.paper.results import Results
 from clusterlets.benchmark.paper.table_names import TITLES
-from clusterlets.benchmark.report import SHOWN_LIMIT, standings, verdict
+from clusterlets.benchmark.report import SHOWN_LIMIT, answers, standings
 from clusterlets.benchmark.report.figures import declarations
-from clusterlets.benchmark.report.narrative import describe_gaps, remarks_on_numbers
+from clusterlets.benchmark.report.narrative import describe_gaps
 from clusterlets.benchmark.report.standings import Standings
 from clusterlets.pages.templating import PageTable, embed_png, render_template
 from clusterlets.text import counted, decimal
 
-# Each verdict has a tone, and each tone a symbol, so that the page does not rely on color alone.
-TONES = dict(zip(comparison.VERDICTS, ("good", "vague", "bad", "open"), strict=True))
+#: Whether a number of the paper is inside our range, in words.
+PLACES = {ranges.INSIDE: "inside", ranges.OUTSIDE: "outside", ranges.UNKNOWN: "not compared"}
+# Each place and each verdict on a claim has a tone, and each tone a symbol, so that the page does not rely on color alone.
+TONES = dict(zip(PLACES.values(), ("good", "bad", "open"), strict=True))
 TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open", "open"), strict=True))
-SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}
+SYMBOLS = {"good": "✓", "near": "≈", "bad": "✗", "open": "–"}
 
-# Lists of reasons: the title, a remark, and the verdict that the reasons explain.
+# Lists of reasons: the title, a remark, and the place of the numbers.
 _REASON_LISTS = (
-    ("Why numbers differ", "Written for the run in reference/paper: ten datasets, the paper's grid.", "differs"),
-    ("Why numbers were not compared", "", "not comparable"),
+    ("Why numbers are outside", "Written for the run in reference/paper: ten datasets, the paper's grid.", "outside"),
+    ("Why numbers were not compared", "", "not compared"),
 )
 # The tables of results/statistics that the page shows in full, with their titles.
 STATISTICS = {
@@ -45,15 +46,14 @@ _WITH_CONTROLS = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 class StepOutputs:
     """What the page shows from the files of other steps. Any of it may be empty; the page then says so.
 
-    ``images`` holds the PNG figures by name, ``statistics`` the tables by name, and ``published`` as_published.csv. ``steps``,
-    ``fits``, ``provenance`` and the figures drawn from them may differ between runs with equal results.
+    ``images`` holds the PNG figures by name, and ``statistics`` the tables by name. ``steps``, ``fits``, ``provenance`` and the
+    figures drawn from them may differ between runs with equal results.
     """
 
     images: Mapping[str, bytes]
     standings: Standings = field(default_factory=Standings.none)
     datasets: pd.DataFrame = field(default_factory=pd.DataFrame)
     sensitivity: pd.DataFrame = field(default_factory=pd.DataFrame)
-    published: pd.DataFrame = field(default_factory=pd.DataFrame)
     statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     methods: pd.DataFrame = field(default_factory=pd.DataFrame)
     steps: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -63,7 +63,8 @@ class StepOutputs:
 
 def render(results: Results, outputs: StepOutputs) -> str:
     """The page as HTML."""
-    method_standings, cells = outputs.standings, results.comparison
+    method_standings = outputs.standings
+    cells = results.comparison.assign(place=results.comparison["inside"].map(PLACES))
     claim_rows = _claim_rows(results.claims)
     rankings = [
         (ranking, f"{statistics.describe(ranking)} {statistics.compare_with_random(ranking)}".strip())
@@ -79,32 +80,31 @@ def render(results: Results, outputs: StepOutputs) -> str:
         symbols=SYMBOLS,
         has_paper_data=results.has_paper_data,
         scope=f"{method_count} on {counted(len(results.datasets), 'dataset')}",
-        answers=verdict.answers(results, method_standings),
-        glossary=verdict.GLOSSARY.items(),
-        further_glossary=verdict.FURTHER_GLOSSARY.items(),
+        answers=answers.answers(results, method_standings),
+        glossary=answers.GLOSSARY.items(),
+        further_glossary=answers.FURTHER_GLOSSARY.items(),
         missing=describe_gaps(results),
-        basis=verdict.basis_sentence(results),
+        basis=answers.basis_sentence(results),
         standings=standings.summary(method_standings),
         methods_under_limit=page_table(methods_under_limit),
         failing=[claim for claim in claim_rows if claim["verdict_ours"] == FAILS],
         other_claims=[claim for claim in claim_rows if claim["verdict_ours"] != FAILS],
         claim_verdicts=_count_verdicts(results.claims["verdict_ours"], CLAIM_VERDICTS),
-        counts=_table_counts(results.counts),
-        controls=_control_counts(results.controls),
-        wrong_copies=controls.WRONG.items(),
-        remarks=remarks_on_numbers(results),
-        cell_verdicts=_count_verdicts(cells["verdict"], comparison.VERDICTS),
+        table1=page_table(overview.table1(results.comparison)),
+        mark_means=overview.MARK_MEANS,
+        shares=page_table(overview.share_table(results.shares)),
+        readings=page_table(results.readings),
+        wrong_copies=copies.WRONG.items(),
+        places=_count_verdicts(cells["place"], tuple(PLACES.values())),
         sections=[_section(table, cells) for table in results.tables.values() if results.has_paper_data or len(table.frame)],
         numbers=[_number_row(cell) for cell in cells.to_dict("records")],
-        reasons=[(title, remark, _count_reasons(cells, cell_verdict)) for title, remark, cell_verdict in _REASON_LISTS],
+        reasons=[(title, remark, _count_reasons(cells, place)) for title, remark, place in _REASON_LISTS],
         figures=_figures(outputs.images),
         how_to_read=statistics.HOW_TO_READ,
         with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _WITH_CONTROLS],
         rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _WITH_CONTROLS],
         tests=[(name, STATISTICS[name], page_table(frame)) for name, frame in outputs.statistics.items() if len(frame)],
         sensitivity=page_table(_with_titles(outputs.sensitivity)),
-        published=page_table(_with_titles(outputs.published.map(_shorten_decimal))),
-        published_sentences=as_published.sentences(outputs.published),
         settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=page_table(outputs.datasets),
         methods=page_table(outputs.methods),
@@ -115,32 +115,9 @@ def render(results: Results, outputs: StepOutputs) -> str:
 
 
 def _count_verdicts(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
-    """How often each verdict was given. Verdicts that were never given are left out."""
+    """How often each verdict, or place, was given. Those that were never given are left out."""
     counts = Counter(verdicts)
     return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
-
-
-def _table_counts(counts: pd.DataFrame) -> list[dict]:
-    """For each of the paper's tables: title, anchor, count of each verdict, and number of cells that are not counted."""
-    return [
-        {
-            "title": TITLES[row["table"]],
-            "anchor": row["table"],
-            "verdicts": [(verdict, row[verdict]) for verdict in comparison.VERDICTS],
-            "only_shown": row["only_shown"],
-        }
-        for row in counts[counts["table"] != "all"].to_dict("records")
-    ]
-
-
-def _control_counts(control_counts: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """For each of the paper's tables: its title, and the verdicts on it and on each kind of copy of it."""
-    sources = [controls.PAPER, controls.PERFECT, *controls.WRONG]
-    texts = {
-        (row["table"], row["source"]): " / ".join(f"{row[verdict]:.0f}" for verdict in paper_verdict.VERDICTS)
-        for row in control_counts.to_dict("records")
-    }
-    return [(TITLES[name], [texts.get((name, source), "–") for source in sources]) for name in control_counts["table"].unique()]
 
 
 def _claim_rows(claims: pd.DataFrame) -> list[dict]:
@@ -161,9 +138,9 @@ def _evidence_link(path: PurePosixPath) -> tuple[str, str]:
     return path.name, {"comparison.csv": "#numbers", "sensitivity.csv": "#sensitivity"}.get(str(path), str(path))
 
 
-def _count_reasons(cells: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
-    """The reasons for this verdict, each with its number of cells."""
-    reasons = cells.loc[cells["counted"] & (cells["verdict"] == verdict), "reason"]
+def _count_reasons(cells: pd.DataFrame, place: str) -> list[tuple[str, int]]:
+    """The reasons given for counted numbers in this place, each with its number of cells."""
+    reasons = cells.loc[cells["counted"] & (cells["place"] == place), "reason"]
     return list(reasons[reasons != ""].value_counts(sort=False).items())
 
 
@@ -184,13 +161,6 @@ def _with_titles(frame: pd.DataFrame) -> pd.DataFrame:
 def _short_title(table: str) -> str:
     """The title up to the colon, such as ``Table 1``."""
     return TITLES[table].partition(":")[0]
-
-
-def _shorten_decimal(value: object) -> object:
-    """Shorten a text that is a number with four or more decimals."""
-    if isinstance(value, str) and re.fullmatch(r"-?\d*\.\d{4,}(e-?\d+)?", value):
-        return decimal(float(value))
-    return value
 
 
 def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
@@ -264,16 +234,18 @@ def _row_name(table: str, row: str) -> str:
 
 def _number_row(cell: dict) -> dict:
     """One number of the paper beside ours."""
-    difference = cell["difference"]
+    has_range = not pd.isna(cell["low"])
     return {
         "table": _short_title(cell["table"]),
         "row": _row_name(cell["table"], cell["row"]),
         "quantity": _label(cell["quantity"]),
         "ours": _format_like(cell["reported"], cell["reproduced"]),
+        "by_code": _format_like(cell["reported"], cell["reproduced_by_code"]),
         "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
         "printed": _format_printed(cell["reported"]),
-        "difference": "–" if pd.isna(difference) else ("+" if difference > 0 else "") + decimal(difference),
-        "verdict": cell["verdict"],
+        "range": f"{decimal(cell['low'])} to {decimal(cell['high'])}" if has_range else "–",
+        "place": cell["place"],
+        "place_by_code": PLACES[cell["inside_by_code"]],
         "counted": cell["counted"],
         "reason": cell["reason"],
     }

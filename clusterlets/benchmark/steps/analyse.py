@@ -6,8 +6,8 @@ from pathlib import Path
 
 from clusterlets.benchmark.analysis import leaderboard
 from clusterlets.benchmark.grid.runs_frame import read_runs, write_csv
-from clusterlets.benchmark.grid.variants import folder
-from clusterlets.benchmark.paper import as_published, sensitivity
+from clusterlets.benchmark.grid.variants import folder, of_published_code
+from clusterlets.benchmark.paper import sensitivity
 from clusterlets.benchmark.paper.results import Results
 from clusterlets.benchmark.steps import Input
 from clusterlets.storage import load_json, write_text
@@ -20,7 +20,9 @@ def analyse(runs: Input, config: str, output: str) -> None:
     """
     settings, all_runs = json.loads(config), read_runs(runs)
     cohesions = _whole_table_cohesions(Path(output), all_runs["dataset"].unique())
-    results = Results.from_runs(all_runs, settings, cohesions)
+    variant_runs = {name: read_runs(f"{folder(settings['results'], name)}/runs.csv") for name in settings["variants"]}
+    code_runs = variant_runs.get(of_published_code(settings))
+    results = Results.from_runs(all_runs, settings, cohesions, code_runs)
     results.write(Path(output))
     kinds = leaderboard.kinds_of(settings["method_settings"])
     points = leaderboard.points(all_runs, kinds, leaderboard.starts_of(settings))
@@ -30,16 +32,10 @@ def analyse(runs: Input, config: str, output: str) -> None:
         write_csv(Path(output) / f"leaderboard{name}.csv", frame)
     if not results.has_paper_data:
         return
-    variant_runs = {name: read_runs(f"{folder(settings['results'], name)}/runs.csv") for name in settings["variants"]}
     runs_by_choice = {sensitivity.Choice.from_variant(settings, name): frame for name, frame in variant_runs.items()}
-    published = as_published.assess(all_runs, variant_runs.get(as_published.variant_of(settings)))
-    assessments = (
-        ("sensitivity", sensitivity.assess(all_runs, runs_by_choice), sensitivity),
-        ("as_published", published, as_published),
-    )
-    for name, assessment, module in assessments:
-        write_csv(Path(output) / f"{name}.csv", assessment)
-        write_text(Path(output) / f"{name}.md", module.to_markdown(assessment))
+    assessment = sensitivity.assess(all_runs, runs_by_choice)
+    write_csv(Path(output) / "sensitivity.csv", assessment)
+    write_text(Path(output) / "sensitivity.md", sensitivity.to_markdown(assessment))
 
 
 def _whole_table_cohesions(results: Path, datasets: Iterable[str]) -> dict[str, float]:

@@ -21,7 +21,6 @@ UNPROMISED_MODULES = (
 _SCREENING = "a first pass; partitions that may be on the front are scored again, in a fixed order"
 _NUMPY_METHOD = "an array's method: NumPy rounds each product before it sums them"
 _STATISTICAL_TEST = "a statistical test, promised within a tolerance"
-_ROUNDED = "rounded to six decimals before it is judged and written"
 # The reason for each exception (module, function, operation). The function is "" for code outside of functions.
 ALLOWED = {
     ("clusterlets.algorithms.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
@@ -49,10 +48,6 @@ ALLOWED = {
     ("clusterlets.tables.user_table", "_one_hot", "import sklearn"): "zeros and ones",
     ("clusterlets.tables.suspects", "unlike_scales", ".std"): "for a warning, and in no column of the results",
     ("clusterlets.benchmark.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
-    ("clusterlets.benchmark.paper.averages", "forecasts", ".var"): _NUMPY_METHOD,
-    ("clusterlets.benchmark.paper.prediction", "student_cdf", "np.arctan"): _ROUNDED,
-    ("clusterlets.benchmark.paper.verdict", "judge_together", "np.exp"): _ROUNDED,
-    ("clusterlets.benchmark.paper.verdict", "judge_together", "np.log"): _ROUNDED,
     ("clusterlets.benchmark.analysis.statistics", "", "import scipy"): _STATISTICAL_TEST,
     ("clusterlets.benchmark.analysis.statistics", "", "import scikit_posthocs"): _STATISTICAL_TEST,
     ("clusterlets.benchmark.analysis.paired", "", "import scipy"): _STATISTICAL_TEST,

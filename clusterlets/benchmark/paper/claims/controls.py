@@ -15,7 +15,7 @@ from clusterlets.benchmark.paper.claims.findings import INCONCLUSIVE, Finding
 from clusterlets.benchmark.paper.claims.numbers import Numbers
 
 #: Kinds of claims that are only about selected runs, and can be tested on the runs of any method.
-KINDS = ("within", "attained", "higher", "nearly_as_high", "higher_by_count_and_mean", "lower", "times_lower", "beats_random")
+KINDS = ("within", "attained", "higher", "lower", "times_lower", "beats_random", "relative_spread_higher", "worse")
 UNDIVIDED = "undivided data"
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from clusterlets.benchmark.analysis import paired, selection, statistics
+from clusterlets.benchmark.analysis import selection, statistics
 from clusterlets.benchmark.paper import reported
 from clusterlets.benchmark.paper.claims.findings import Inconclusive
 from clusterlets.benchmark.paper.tables import Table
@@ -25,7 +25,7 @@ class Numbers:
     def from_paper(cls) -> "Numbers":
         """The printed numbers. The paper's FRAC is FRAC (nearest).
 
-        Our copy of table 5 calls the quantity s cohesion, as its caption does. It is called s here, because equation 1 calls it
+        Our copy of table 5 calls the quantity s cohesion, as its caption does. It is called s here, because the text calls it
         the silhouette.
         """
         paper_tables = {}
@@ -36,8 +36,9 @@ class Numbers:
 
     @classmethod
     def from_runs(cls, runs: pd.DataFrame, our_tables: Mapping[str, Table]) -> "Numbers":
-        """Our tables, and the runs that they summarise. The quantity s of table 5 is the silhouette, as in equation 1."""
-        return cls({name: our_tables[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
+        """Our tables, and the runs that they summarise. The quantity s of table 5 is the silhouette, as in the text."""
+        names = [*reported.TABLES, _TABLE_BY_RULE["best configuration by deviation"]]
+        return cls({name: our_tables[name].frame.replace("silhouette", "s") for name in names if name in our_tables}, runs)
 
     def matcher(self, name: str) -> pd.Series:
         """A matcher's row of table 1. Raises ``Inconclusive`` if it is missing."""
@@ -92,18 +93,17 @@ class Numbers:
         Raises ``Inconclusive`` for the paper, because figure 1 is an empty picture in its source.
         """
         if self.runs is None:
-            raise Inconclusive("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
+            raise Inconclusive("Figure 1, which would show it, is an empty picture in the paper's source.")
         methods_by_name = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
         deviations = {name: statistics.blocks(self.ok_runs, methods, ["dataset"]) for name, methods in methods_by_name.items()}
         return {name: statistics.rank(name, "", frame) for name, frame in deviations.items()}
 
-    @cached_property
-    def wilcoxon(self) -> pd.DataFrame:
-        """Wilcoxon's test for every pair of matchers, over the datasets."""
-        return paired.wilcoxon({"matchers": self.rankings["matchers"].complete})
 
-
-_TABLE_BY_RULE = {"best by deviation": "table2_best_by_deviation", "best by cohesion": "table3_best_by_cohesion"}
+_TABLE_BY_RULE = {
+    "best by deviation": "table2_best_by_deviation",
+    "best by cohesion": "table3_best_by_cohesion",
+    "best configuration by deviation": "table2_by_configuration_mean",
+}
 
 # Rules that no table uses: the condition on candidates, and the quantity by which the best candidate is selected. The rules
 # for C do not exclude degenerate clusterings, because nearly every run of C has two clusters.
@@ -111,10 +111,6 @@ _RULES_WITHOUT_TABLE = {
     "C by deviation": ("matcher == 'C'", "deviation_mean"),
     "C by cohesion": ("matcher == 'C'", "cohesion"),
     "best by deviation, any size": (f"method == 'Clusterlets' and overlap < {selection.OVERLAP_LIMIT}", "deviation_mean"),
-    "best by deviation, any overlap": (
-        f"method == 'Clusterlets' and n_clusters >= {selection.FEWEST_CLUSTERS}",
-        "deviation_mean",
-    ),
 }
 
 

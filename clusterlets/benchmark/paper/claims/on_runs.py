@@ -11,7 +11,7 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark.analysis import paired, selection, statistics
+from clusterlets.benchmark.analysis import selection, statistics
 from clusterlets.benchmark.analysis.descriptive import variance
 from clusterlets.benchmark.paper.claims.findings import (
     NOT_TESTED,
@@ -25,57 +25,34 @@ from clusterlets.benchmark.paper.claims.findings import (
 from clusterlets.benchmark.paper.claims.numbers import Numbers, align
 
 
-def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
-    """Whether a filter changes the selected run on over half of the datasets, and more often than another filter.
-
-    In part: it changes the run on at least one. ``filtered``, ``without`` and ``without_other`` are rules with both filters,
-    without this one, and without the other.
-    """
-    counts = []
-    for unfiltered in (without, without_other):
-        with_filter, without_filter = align(numbers, filtered, unfiltered)
-        counts.append(int((with_filter["deviation_mean"] != without_filter["deviation_mean"]).sum()))
-    n_changed, n_changed_by_other = counts
-    n_datasets = len(with_filter)
-    statistic = f"fewer than 3 clusters: {n_changed}, overlap: {n_changed_by_other} of {n_datasets} datasets"
-    return grade_in_two_steps(n_changed > n_datasets / 2 and n_changed > n_changed_by_other, n_changed > 0, statistic)
+def filter_changes(numbers: Numbers, filtered: str, without: str, scale: Scale) -> Finding:
+    """Whether a filter changes the selected run. ``filtered`` and ``without`` are rules with it and without it."""
+    with_filter, without_filter = align(numbers, filtered, without)
+    return grade(with_filter["deviation_mean"] != without_filter["deviation_mean"], scale)
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
     """Whether ``better`` ranks ahead of ``worse`` and Nemenyi's test separates the two."""
-    *are_apart, statistic = _test_pair(numbers, better, worse)
+    is_apart, statistic = _test_pair(numbers, better, worse)
     ranks = numbers.rankings["matchers"].mean_ranks
-    is_ahead = bool(ranks[better] < ranks[worse])
-    return _by_both_tests(*(grade_in_two_steps(is_ahead and rule, False, statistic) for rule in are_apart))
+    return grade_in_two_steps(bool(ranks[better] < ranks[worse]) and is_apart, False, statistic)
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
     """Whether Nemenyi's test separates a matcher from none of the others; in part: not from all of them."""
-    *are_apart, statistics_of_pairs = zip(*(_test_pair(numbers, matcher, other) for other in others), strict=True)
-    statistic = "; ".join(statistics_of_pairs)
-    return _by_both_tests(*(grade_in_two_steps(not any(rule), not all(rule), statistic) for rule in are_apart))
+    are_apart, statistics_of_pairs = zip(*(_test_pair(numbers, matcher, other) for other in others), strict=True)
+    return grade_in_two_steps(not any(are_apart), not all(are_apart), "; ".join(statistics_of_pairs))
 
 
-def _by_both_tests(by_nemenyi: Finding, by_wilcoxon: Finding) -> Finding:
-    """The finding by Nemenyi's test, which decides. Its text says so if Wilcoxon's test with Holm's correction disagrees."""
-    if by_nemenyi.verdict == by_wilcoxon.verdict:
-        return by_nemenyi
-    remark = f"the verdict depends on the test: by Wilcoxon's with Holm's correction, the claim {by_wilcoxon.verdict}"
-    return Finding(by_nemenyi.verdict, f"{by_nemenyi.statistic}; {remark}")
-
-
-def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[bool, bool, str]:
-    """Whether Nemenyi's test separates two matchers, whether Wilcoxon's does, and a text with the numbers of both."""
+def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[bool, str]:
+    """Whether Nemenyi's test separates two matchers, and a text with its numbers."""
     ranking = _get_ranking(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
-    nemenyi = _row_of_pair(ranking.pairs, one, other)
-    wilcoxon = _row_of_pair(numbers.wilcoxon, one, other)
-    statistic = (
-        f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
-        f"{statistics.format_p(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}"
-    )
-    return nemenyi["p_value"] < statistics.ALPHA, bool(wilcoxon["significant"]), statistic
+    row = _row_of_pair(ranking.pairs, one, other)
+    difference, needed = row["rank_difference"], ranking.critical_difference
+    statistic = f"{one} and {other}: {difference:.2f} ranks of {needed:.2f} needed, p {statistics.format_p(row['p_value'])}"
+    return row["p_value"] < statistics.ALPHA, statistic
 
 
 def _row_of_pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
@@ -94,14 +71,8 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
     """Whether Nemenyi's test separates at most ``share`` of the pairs of matchers; in part: at most the share ``in_part``."""
     ranking = _get_ranking(numbers, "matchers")
     n_pairs, n_apart = len(ranking.pairs), int((ranking.pairs["p_value"] < statistics.ALPHA).sum())
-    n_by_wilcoxon = int(numbers.wilcoxon["significant"].sum())
-    statistic = (
-        f"{n_apart} of {n_pairs} pairs are apart at level {statistics.ALPHA} by Nemenyi's test, {n_by_wilcoxon} by Wilcoxon's "
-        "with Holm's correction"
-    )
-    return _by_both_tests(
-        *(grade_in_two_steps(n <= share * n_pairs, n <= in_part * n_pairs, statistic) for n in (n_apart, n_by_wilcoxon))
-    )
+    statistic = f"{n_apart} of {n_pairs} pairs are apart at level {statistics.ALPHA}"
+    return grade_in_two_steps(n_apart <= share * n_pairs, n_apart <= in_part * n_pairs, statistic)
 
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
@@ -157,28 +128,34 @@ def beats_random(numbers: Numbers, rule: str, quantity: str, scale: Scale) -> Fi
 
 
 def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(selection.PAPER_NAMES.values())) -> Finding:
-    """Whether the best-ranked contender ranks above ``frac``; in part: below it, but Nemenyi's test does not separate the two.
+    """Whether the best-ranked contender ranks above ``frac``, an output of FRAC.
 
-    ``frac`` is one of the outputs of FRAC. Nemenyi's test is over all ranked methods. Wilcoxon's, which is only shown, is over
-    the pairs of each contender with ``frac``.
+    In part: below it, but Nemenyi's test over all ranked methods does not separate the two.
     """
     ranking = _get_ranking(numbers, "with_frac")
-    deviations, ranks = ranking.complete, ranking.mean_ranks
+    ranks = ranking.mean_ranks
     ranked_contenders = [name for name in ranks.index if name in contenders]
     if frac not in ranks or not ranked_contenders:
         raise Inconclusive(f"The runs lack {frac}, or all of {', '.join(contenders)}.")
     best = ranked_contenders[0]
-    tests = paired.compare_pairs("", [(deviations[name], deviations[frac]) for name in ranked_contenders])
-    wilcoxon = _row_of_pair(tests, best, frac)
-    n_behind = int((deviations[best] > deviations[frac]).sum())
+    n_behind = int((ranking.complete[best] > ranking.complete[frac]).sum())
     statistic = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
-        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm "
-        f"{statistics.format_p(wilcoxon['p_holm'])}; "
-        f"{frac} is ahead of {best} on {n_behind} of {len(deviations)} datasets"
+        f"{ranking.critical_difference:.2f}; {frac} is ahead of {best} on {n_behind} of {len(ranking.complete)} datasets"
     )
-    are_apart = _row_of_pair(ranking.pairs, best, frac)["p_value"] < statistics.ALPHA, bool(wilcoxon["significant"])
-    return _by_both_tests(*(grade_in_two_steps(ranks[best] < ranks[frac], not rule, statistic) for rule in are_apart))
+    is_apart = _row_of_pair(ranking.pairs, best, frac)["p_value"] < statistics.ALPHA
+    return grade_in_two_steps(ranks[best] < ranks[frac], not is_apart, statistic)
+
+
+def same_configuration(numbers: Numbers, first: str, second: str, scale: Scale) -> Finding:
+    """Whether, on each dataset, the run that the first rule selects has the configuration that the second one selects."""
+    if numbers.runs is None:
+        raise Inconclusive("The printed tables do not show it; it takes the runs.")
+    first_rows, second_rows = align(numbers, first, second)
+    columns = ["matcher", "k", "hops", "omega"]
+    is_same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
+    values = first_rows["deviation_mean"].map(format_number) + " against " + second_rows["deviation_mean"].map(format_number)
+    return grade(is_same.all(axis=1), scale, values)
 
 
 def nobody_measured(numbers: Numbers) -> Finding:

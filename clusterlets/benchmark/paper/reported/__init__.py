@@ -42,18 +42,8 @@ def why_too_few(n_present: int) -> str:
 
 
 @cache
-def not_comparable() -> tuple[dict, ...]:
-    """The numbers that cannot be compared with ours: the entries of ``not_comparable.yaml``.
-
-    An entry has ``cells`` (column -> value or values), ``reason``, the ``date`` when it was added and, optionally, ``of_code``:
-    whether runs of the published code give comparable numbers.
-    """
-    return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
-
-
-@cache
 def explanations() -> tuple[dict, ...]:
-    """Why some of our numbers differ: the entries of ``explanations.yaml``.
+    """Why some of the paper's numbers are outside our ranges: the entries of ``explanations.yaml``.
 
     An entry has ``cells`` (column -> value or values) and ``explanation``.
     """
@@ -61,10 +51,28 @@ def explanations() -> tuple[dict, ...]:
 
 
 @cache
-def controls() -> pd.DataFrame:
-    """The committed counts of verdicts on the paper and its copies, which :mod:`clusterlets.benchmark.paper.controls` makes."""
-    with (files(__name__) / "controls.csv").open(encoding="utf-8") as file:
-        return pd.read_csv(file, dtype={"table": object, "source": object}, float_precision="round_trip")
+def ranges() -> pd.DataFrame:
+    """The comparison that ``make extended`` made, without reasons: with the ranges that fifty seeds give."""
+    frame = _measured("ranges")
+    return frame.fillna(dict.fromkeys(("inside", "inside_by_code"), ""))
+
+
+@cache
+def copies() -> pd.DataFrame:
+    """The shares of copies that ``make extended`` measured, see :mod:`clusterlets.benchmark.paper.copies`."""
+    return _measured("copies")
+
+
+@cache
+def readings() -> pd.DataFrame:
+    """The readings that ``make extended`` tried, see :mod:`clusterlets.benchmark.paper.readings`."""
+    return _measured("readings")
+
+
+def _measured(name: str) -> pd.DataFrame:
+    text_columns = dict.fromkeys(("row", "matcher", "reported", "reproduced", "reproduced_by_code"), object)
+    with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype=text_columns, float_precision="round_trip", keep_default_na=False, na_values=[""])
 
 
 @cache

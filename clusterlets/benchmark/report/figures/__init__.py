@@ -15,7 +15,7 @@ from clusterlets.pages import EMPTY
 
 FOLDER = Path(__file__).parent
 #: Sections of the report that can show figures.
-SECTIONS = ("report.html#verdict", "report.html#leaderboard", "report.html#figures", "report.html#sensitivity")
+SECTIONS = ("report.html#answers", "report.html#leaderboard", "report.html#figures", "report.html#sensitivity")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,9 +31,9 @@ _PANELS = {
     "table 2: mean of the deviation": (_TABLES[1], "deviation_mean", [_ALL]),
     "table 3: mean of the cohesion": (_TABLES[2], "cohesion", [_ALL]),
     "table 4: datasets below FRAC": (_TABLES[3], "datasets_below_frac", [_ALL]),
-    "numbers reproduced": ("verdicts", "reproduced", [_ALL]),
+    "numbers inside": ("inside", "inside", [_ALL]),
 }
-_WHOLE_NUMBERS = ("datasets_below_frac", "reproduced")
+_WHOLE_NUMBERS = ("datasets_below_frac", "inside")
 # The labels of the first two rows of every panel. In each other row, one choice is changed.
 _PAPER_LABEL, _USUAL_LABEL = "the paper", "usual choices"
 

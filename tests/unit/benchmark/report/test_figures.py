@@ -20,18 +20,17 @@ from clusterlets.benchmark import datasets
 from clusterlets.benchmark.analysis import selection, statistics
 from clusterlets.benchmark.analysis.leaderboard import is_on_front
 from clusterlets.benchmark.grid.runs_frame import read_results_table, read_runs, write_csv
-from clusterlets.benchmark.paper import reported, tables
+from clusterlets.benchmark.paper import copies, reported, tables
 from clusterlets.benchmark.paper.comparison import counted_cells
-from clusterlets.benchmark.paper.prediction import closeness_limit
 from clusterlets.benchmark.report.figures import (
     cohesion_vs_deviation,
     critical_difference,
     heatmaps,
     is_empty,
     omega_effect,
-    reported_vs_reproduced,
-    verdict,
+    table1_ranges,
 )
+from clusterlets.benchmark.report.figures import shares as shares_figure
 from clusterlets.pages.saving import as_bytes
 from clusterlets.pages.style import COLORS, WIDTH, method_styles, plt, save
 
@@ -195,40 +194,28 @@ def test_names_are_drawn_literally_and_cut_if_too_long(name, runs):
     assert width <= 1.02 * 100 * WIDTH and height <= 100 * 2 * WIDTH
 
 
-# ---- reported against reproduced -------------------------------------------------------------------------------------
+# ---- the ranges of table 1 -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def comparison(runs):
-    return compared_runs(runs)
-
-
-def test_the_points_are_the_numbers_that_count_in_the_comparison(comparison):
-    figure = reported_vs_reproduced.draw(comparison)
-    axes = axes_titled(figure, "cohesion")
-    cells = counted_cells(comparison).dropna(subset="difference").query("quantity == 'cohesion'")
-    marks = [collection for collection in axes.collections if collection.get_offsets().size and len(collection.get_sizes())]
-    points = Counter(tuple(point) for collection in marks for point in np.round(collection.get_offsets(), 9).tolist())
-    expected = cells[["reported", "reproduced"]].astype(float).round(9)
-    assert points == Counter(map(tuple, expected.to_numpy().tolist())) and len(cells)
-
-
-def test_the_labelled_points_are_those_furthest_outside_their_band(comparison):
-    figure = reported_vs_reproduced.draw(comparison)
-    cells = comparison[comparison["counted"] & (comparison["quantity"] == "cohesion") & (comparison["verdict"] == "differs")]
-    worst = cells.assign(miss=cells["difference"].abs() / closeness_limit("cohesion", 0)).nlargest(3, "miss")
-    axes, ranked_cells = axes_titled(figure, "cohesion"), list(enumerate(worst.to_dict("records"), 1))
-    assert ranked_cells
-    assert axes.get_xlabel().split("\n") == [
-        f"{rank} {cell['row']}, T{cell['table'].removeprefix('table')[0]}" for rank, cell in ranked_cells
-    ]
-    labels = {text.get_text(): text.xy for text in axes.texts}
-    assert labels == {f"{rank}": (float(cell["reported"]), float(cell["reproduced"])) for rank, cell in ranked_cells}
+def test_every_counted_number_of_table_1_has_a_dot_and_its_range():
+    cells = counted_cells(reported.ranges().query("table == 'table1_matchers'"))
+    figure = table1_ranges.draw(reported.ranges())
+    dots, lines = Counter(), Counter()
+    for axes in figure.axes:
+        for line in axes.lines:
+            x = [round(float(value), 9) for value in line.get_xdata()]
+            if len(x) == 2:
+                lines[tuple(x)] += 1
+            elif line.get_markerfacecolor() != "none":
+                dots[x[0], line.get_color()] += 1
+    colors = cells["inside"].map({"yes": "#0072B2", "no": "#D55E00"})
+    assert dots == Counter(zip(cells["reported"].astype(float).round(9), colors, strict=True)) and len(cells) == 44
+    assert lines == Counter(zip(cells["low"].round(9), cells["high"].round(9), strict=True))
 
 
 def test_without_the_papers_datasets_the_figure_says_why_it_is_empty():
-    figure = reported_vs_reproduced.draw(compared_runs(synthetic_runs(("iris",), seeds=1, ks=(2,))))
-    assert "none of the paper's datasets is among these runs" in text_in(figure)
+    figure = table1_ranges.draw(compared_runs(synthetic_runs(("iris",), seeds=1, ks=(2,))))
+    assert "too few of the paper's datasets" in text_in(figure)
 
 
 # ---- all figures -----------------------------------------------------------------------------------------------------
@@ -319,21 +306,23 @@ def test_a_methods_mark_is_hollow_only_if_all_its_runs_are_degenerate(runs):
     assert marks_of_d.get_facecolor().tolist() == marks_of_d.get_edgecolor().tolist()
 
 
-CONTROLS_FILE = CHECKOUT / "reference/paper/comparison_controls.csv"
+@pytest.fixture(scope="module")
+def shares():
+    return copies.shares(reported.ranges(), reported.copies())
 
 
-def test_the_verdict_figure_in_the_readme_matches_the_committed_numbers(tmp_path):
-    save(verdict.draw(pd.read_csv(CONTROLS_FILE)), tmp_path / "verdict")
-    image, committed_image = (plt.imread(path) for path in (tmp_path / "verdict.png", CHECKOUT / "docs/figures/verdict.png"))
-    assert image.shape == committed_image.shape and np.abs(image - committed_image).mean() < 0.005
+def test_the_figures_of_the_paper_in_docs_match_the_committed_numbers(shares, tmp_path):
+    for name, figure in {"shares": shares_figure.draw(shares), "table1_ranges": table1_ranges.draw(reported.ranges())}.items():
+        save(figure, tmp_path / name)
+        image, committed_image = (plt.imread(folder / f"{name}.png") for folder in (tmp_path, CHECKOUT / "docs/figures"))
+        assert image.shape == committed_image.shape and np.abs(image - committed_image).mean() < 0.005
 
 
-def test_the_figure_of_the_verdict_shows_only_tables_that_can_be_compared():
+def test_the_figure_of_the_shares_shows_only_tables_that_can_be_compared(shares):
     """Tables 1 and 5 hold averages over datasets.
 
     With few datasets they cannot be compared with the paper's values, so the figure leaves them out.
     """
-    counts = pd.read_csv(CONTROLS_FILE)
-    averages = (counts["source"] == "the paper") & counts["table"].str.match("table[15]")
-    (axes,) = verdict.draw(counts[~averages]).axes
+    averages = shares["source"].str.startswith("the paper") & shares["table"].str.match("table[15]")
+    (axes,) = shares_figure.draw(shares[~averages]).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Table 2", "Table 3", "Table 4"]

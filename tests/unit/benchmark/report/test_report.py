@@ -12,10 +12,10 @@ import pytest
 from built_results import CLAIMS, SETTINGS, build, write
 from synthetic_runs import PAPER_WITHOUT_NBFI, synthetic_runs
 
-from clusterlets.benchmark.paper import tables
+from clusterlets.benchmark.paper import copies, overview, reported, tables
 from clusterlets.benchmark.paper.results import Results
 from clusterlets.benchmark.provenance.manifest import without_provenance
-from clusterlets.benchmark.report import narrative, verdict
+from clusterlets.benchmark.report import answers, narrative
 from clusterlets.benchmark.report.figures import declarations
 from clusterlets.benchmark.report.page import StepOutputs, page_table, render
 from clusterlets.benchmark.report.standings import Standings
@@ -83,7 +83,7 @@ def test_results_read_from_files_equal_those_computed_from_runs(datasets, tmp_pa
     pd.testing.assert_frame_equal(read.comparison.fillna(""), computed.comparison.fillna(""), check_dtype=False)
     page = render(read, StepOutputs({}))
     assert page == render(computed, StepOutputs({})) and "No figure was drawn." in page
-    assert verdict.answers(read, Standings.none()) == verdict.answers(computed, Standings.none())
+    assert answers.answers(read, Standings.none()) == answers.answers(computed, Standings.none())
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
@@ -102,27 +102,43 @@ def test_the_tags_of_the_page_nest_and_it_loads_nothing_from_elsewhere(built):
 
 def test_the_sections_are_in_a_fixed_order_that_the_navigation_follows(built):
     page = page_of(built)
-    order = ["verdict", "words", "leaderboard", "controls", "tables", "claims", "figures", "statistics", "sensitivity"]
-    order += ["published", "methods", "data", "provenance", "cite"]
+    order = ["answers", "words", "leaderboard", "controls", "tables", "claims", "figures", "statistics", "sensitivity"]
+    order += ["methods", "data", "provenance", "cite"]
     assert re.findall(r'<section id="(\w+)">', page) == order
     assert re.findall(r'<li><a href="#(\w+)">', page.split("</nav>")[0]) == order
 
 
 def test_the_page_begins_with_the_summary_and_what_is_missing(built):
-    verdict_section = section(page_of(built), "verdict").replace("&#39;", "'")
-    answers, basis = (built / "summary.txt").read_text(encoding="utf-8").split("\n\n")
-    for line in answers.splitlines():
+    first_section = section(page_of(built), "answers").replace("&#39;", "'")
+    *_, lines, basis = (built / "summary.txt").read_text(encoding="utf-8").split("\n\n")
+    for line in lines.splitlines():
         question, _, text = line.partition(": ")
-        items = re.findall(rf"<li><b>{re.escape(question)}:</b> (.*)</li>", verdict_section)
+        items = re.findall(rf"<li><b>{re.escape(question)}:</b> (.*)</li>", first_section)
         assert text == " ".join(items) and text.endswith(".")
     assert basis.startswith("This rests on 288 runs on 3 datasets (credit, magic, pima); left out for their status: none. Rep")
-    assert 'href="#missing"' in verdict_section
-    assert "Of the paper's 11 datasets, 3 are here; missing: adult, bank" in verdict_section
+    assert 'href="#missing"' in first_section
+    assert "Of the paper's 11 datasets, 3 are here; missing: adult, bank" in first_section
+
+
+def test_page_and_summary_begin_with_table_1_and_then_the_shares():
+    results = Results.from_runs(synthetic_runs(seeds=2, ks=(5,)), SETTINGS)
+    lines = answers.summary(results, [], "report.html").splitlines()
+    assert lines[0] == "Table 1, means over all runs:" and [line.split()[0] for line in lines[2:5]] == ["C"] * 3
+    assert lines[2].split()[-5:] == [".029", ".049", "2.04", ".836", ".000"] and lines[17] == overview.MARK_MEANS
+    assert lines[19].startswith("Numbers inside") and [line.split(":")[0] for line in lines[21:26]] == [
+        f"Table {n}" for n in range(1, 6)
+    ]
+    page = render(results, StepOutputs({}))
+    places = [
+        page.index(text)
+        for text in ("Table 1: the paper, ours by the text", "Numbers inside our ranges", '<ul class="answers">')
+    ]
+    assert places == sorted(places)
 
 
 def test_a_cell_shows_our_number_above_the_papers_and_our_best_is_bold(built):
-    opening = r'<td data-verdict="(reproduced|undecided|differs)" data-sort="0[.\d]+">'
-    assert re.search(opening + r'.*?aria-label="\1">.</span> [0-9.]+ <small>paper 0\.003', page_of(built))
+    opening = r'<td data-verdict="(inside|outside|not-compared)" data-sort="0[.\d]+">'
+    assert re.search(opening + r".*?<small>paper 0\.003", page_of(built))
     article = page_of(built).split('<article id="table4_frac_vs_clusterlets">')[1].split("</article>")[0]
     beside = article.split('<table class="sortable beside">')[1].split("</table>")[0]
     titles = re.findall(r'<th scope="col">(.*?)</th>', beside)
@@ -200,11 +216,11 @@ def test_the_report_can_be_built_from_sparse_runs(case, tmp_path):
 def test_without_the_papers_datasets_the_report_leaves_the_paper_out(tmp_path):
     folder = build(synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=2, ks=(2, 5)), tmp_path / "own")
     # The figure as it is drawn when none of the paper's datasets was run.
-    save(mark_empty(plt.figure(figsize=(1, 0.5))), folder / "figures/reported_vs_reproduced")
+    save(mark_empty(plt.figure(figsize=(1, 0.5))), folder / "figures/table1_ranges")
     write(folder)
     page, summary = page_of(folder), (folder / "summary.txt").read_text(encoding="utf-8")
     assert "<h1>Fair clustering: 9 methods on 4 datasets</h1>" in page
-    about_the_paper = 'inconclusive|the paper&#39;s|reported_vs_reproduced|id="claims"|id="sensitivity"|No run enters'
+    about_the_paper = 'inconclusive|the paper&#39;s|table1_ranges|id="claims"|id="sensitivity"|No run enters'
     assert not re.search(about_the_paper, page.split('<section id="methods">')[0])
     assert "paper" not in summary.partition("Report:")[0] and "inconclusive" not in summary
     questions = ["Fairest method", "Fairer than a random partition", "Do the methods differ"]
@@ -289,58 +305,73 @@ def test_differences_from_the_papers_grid_and_settings_are_listed(gaps_in):
     ]
 
 
-# ---- the verdict -----------------------------------------------------------------------------------------------------
+# ---- the answers -----------------------------------------------------------------------------------------------------
 
 
 def answers_of(results):
-    answers = verdict.answers(results, Standings.none())
-    return {question: f"{answer} {numbers}".rstrip() for question, answer, numbers in answers}
+    entries = answers.answers(results, Standings.none())
+    return {question: f"{text} {numbers}".rstrip() for question, text, numbers in entries}
 
 
 def answer(runs, question):
     return answers_of(Results.from_runs(runs, SETTINGS))[question]
 
 
-def test_the_verdict_counts_the_comparable_numbers_and_the_claims(results, built):
-    answers = answers_of(results)
-    verdicts = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
-    numbers = r"of (\d+) numbers (\d+) (?:is|are) reproduced, (\d+) undecided, and (\d+) differs?; of a perfect copy"
-    counts = [len(verdicts), *((verdicts == word).sum() for word in ("reproduced", "undecided", "differs"))]
-    assert [int(number) for number in re.match(numbers, answers["Its numbers"]).groups()] == counts
-    assert re.fullmatch(
-        r"(yes|no|in part|it cannot be decided)\. Tables reproduced as a whole: (.+); undecided: (.+); different: (.+)\.",
-        answers["Does the paper hold"],
-    )
+def test_the_answers_count_the_claims_and_name_the_fairest_matcher(results, built):
+    texts = answers_of(results)
     assert (
         "Its claims: of 4 statements, 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive. Against FRAC as it is "
         "defined, 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive. By the paper's own numbers, 2 hold, 1 holds in "
         "part, 1 does not hold.\n"
     ) in (built / "summary.txt").read_text(encoding="utf-8")
-    fairest = answers["Its fairest matcher"]
+    fairest = texts["Its fairest matcher"]
     assert re.match(r"C, as in the paper\. .* is 0\.0\d\d on 3 datasets here, 0\.029 on 11 there\.", fairest)
-    assert re.match(r"\d of 10 pairs differs? significantly\. Over 3 datasets, Friedman's p", answers["Do the matchers differ"])
+    assert re.match(r"\d of 10 pairs differs? significantly\. Over 3 datasets, Friedman's p", texts["Do the matchers differ"])
+
+
+def shares_of(**inside):
+    """Shares of one table: of the paper by text and code, and of copies of which the worst has .8 and the best .95 inside."""
+    sources = {
+        copies.BY_TEXT: inside["text"],
+        copies.BY_CODE: inside["code"],
+        copies.PERFECT: 0.9,
+        "another row": inside["wrong"],
+    }
+    rows = [(reported.TABLES[0], source, 1, 10, share, 0.8, 0.95) for source, share in sources.items()]
+    return pd.DataFrame(rows, columns=copies.COLUMNS)
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "expected"),
+    ("inside", "expected"),
     [
-        ({"1": "reproduced", "2": "reproduced"}, "yes. Tables reproduced as a whole: 1, 2; undecided: none; different: none."),
-        ({"1": "differs", "4": "differs"}, "no. Tables reproduced as a whole: none; undecided: none; different: 1, 4."),
-        ({"1": "undecided"}, "it cannot be decided. Tables reproduced as a whole: none; undecided: 1; different: none."),
-        ({"1": "reproduced", "2": "differs"}, "in part. Tables reproduced as a whole: 1; undecided: none; different: 2."),
+        ({"text": 0.8, "code": 0.1, "wrong": 0.1}, "Table 1 has as many numbers inside as the worst perfect copy, or more."),
+        ({"text": 0.7, "code": 0.9, "wrong": 0.1}, "Table 1 has as many only by the authors' published code."),
+        ({"text": 0.7, "code": 0.7, "wrong": 0.1}, "Table 1 has fewer."),
+        (
+            {"text": 0.7, "code": 0.7, "wrong": 0.6},
+            "Table 1 could hardly show a difference: over half of a wrong copy is inside.",
+        ),
     ],
 )
-def test_whether_the_paper_holds_follows_from_its_tables(results, monkeypatch, verdicts, expected):
-    groups = pd.DataFrame({"kind": "table", "table": [f"table{n}" for n in verdicts], "verdict": list(verdicts.values())})
-    monkeypatch.setattr(verdict.paper_verdict, "judge_groups", lambda _: groups)
-    assert answers_of(results)["Does the paper hold"] == expected
+def test_the_sentences_follow_from_the_shares(results, inside, expected):
+    nothing = results.comparison.assign(inside="", seeds=float("nan"))
+    sentences = overview.sentences(nothing, shares_of(**inside))
+    assert expected == sentences[-1]
+
+
+def test_no_sentence_on_the_paper_has_more_than_one_subordinate_clause():
+    compared = reported.ranges()
+    texts = [*overview.sentences(compared, copies.shares(compared, reported.copies())), overview.MARK_MEANS]
+    assert len(texts) > 5
+    for text in texts:
+        assert len(re.findall(r"\b(which|that|because|if|where|while|although|whether|so)\b", text)) <= 1, text
 
 
 def test_only_the_papers_datasets_are_compared_with_the_paper(results):
     other_runs = small_runs(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
     with_other_runs = Results.from_runs(pd.concat([results.runs, other_runs], ignore_index=True), SETTINGS)
     paper_only, mixed = answers_of(results), answers_of(with_other_runs)
-    for question in list(paper_only)[:6]:
+    for question in list(paper_only)[:5]:
         restricted = re.sub("3 datasets(?= here| against|, Friedman)", "3 of the paper's datasets", paper_only[question])
         assert mixed[question] == restricted
 

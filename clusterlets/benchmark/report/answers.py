@@ -1,17 +1,16 @@
-"""The verdict: questions about the paper and the methods, answered from the results, and a glossary."""
+"""Questions about the paper and the methods, answered from the results; the summary; and a glossary."""
 
 from collections.abc import Iterable, Mapping
 
 from clusterlets.benchmark.analysis import selection, statistics
 from clusterlets.benchmark.analysis.leaderboard import METHOD
-from clusterlets.benchmark.paper import comparison, controls, reported
-from clusterlets.benchmark.paper import verdict as paper_verdict
+from clusterlets.benchmark.paper import overview, reported
 from clusterlets.benchmark.paper.claims import INCONCLUSIVE, describe_counts, joint_verdicts
 from clusterlets.benchmark.paper.results import Results
 from clusterlets.benchmark.report import SHOWN_LIMIT
 from clusterlets.benchmark.report.standings import Standings, describe_limit, leading_matcher
 from clusterlets.metrics.all_scores import SCORES
-from clusterlets.text import counted, decimal
+from clusterlets.text import aligned, counted, decimal
 
 # The outputs of FRAC that Clusterlets is compared with, and their description in a sentence.
 _RIVALS = {
@@ -37,10 +36,9 @@ def answers(results: Results, standings: Standings) -> list[tuple[str, str, str]
         subjects = "matchers"
         questions = {
             "Does the paper hold": _whether_paper_holds,
-            "Its numbers": _verdicts_on_numbers,
+            "Fairer than FRAC": _fairer_than_frac,
             "Its claims": _verdicts_on_claims,
             "Its fairest matcher": _fairest_matcher,
-            "Fairer than FRAC": _fairer_than_frac,
         }
     else:
         subjects, questions = "methods", {"Fairest method": _fairest_method}
@@ -54,9 +52,17 @@ def answers(results: Results, standings: Standings) -> list[tuple[str, str, str]
 
 
 def summary(results: Results, answers: Iterable[tuple[str, str, str]], report: str) -> str:
-    """The text of ``results/summary.txt``: the answers, the runs behind them, and the path of the report."""
+    """The text of ``results/summary.txt``: the paper beside ours, the answers, the runs behind them, and the report's path."""
     lines = [f"{question}: {answer} {numbers}".rstrip() for question, answer, numbers in answers]
-    return "\n".join([*lines, "", f"{basis_sentence(results)} Report: {report}", ""])
+    table1 = overview.table1(results.comparison)
+    shares = overview.share_table(results.shares)
+    blocks = []
+    if len(table1):
+        blocks.append(["Table 1, means over all runs:", *aligned(table1), overview.MARK_MEANS])
+    if len(shares):
+        blocks.append(["Numbers inside the range that 95 % of our repetitions of ten seeds give:", *aligned(shares)])
+    blocks += [lines, [f"{basis_sentence(results)} Report: {report}"]]
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
 def basis_sentence(results: Results) -> str:
@@ -70,32 +76,8 @@ def basis_sentence(results: Results) -> str:
 
 
 def _whether_paper_holds(results: Results) -> tuple[str, str]:
-    groups = paper_verdict.judge_groups(comparison.counted_cells(results.comparison))
-    verdicts = groups[groups["kind"] == "table"]
-    if verdicts.empty:
-        return "unknown, as no number can be compared.", ""
-    numbers = verdicts["table"].str.removeprefix("table").str[0]  # "1" of "table1_matchers"
-    tables = {verdict: list(numbers[verdicts["verdict"] == verdict]) for verdict in paper_verdict.VERDICTS}
-    short_answers = {"reproduced": "yes", "undecided": "it cannot be decided", "differs": "no"}
-    short_answer = next((text for verdict, text in short_answers.items() if len(tables[verdict]) == len(verdicts)), "in part")
-    reproduced, undecided, different = (
-        ", ".join(tables[verdict]) or "none" for verdict in ("reproduced", "undecided", "differs")
-    )
-    return f"{short_answer}. Tables reproduced as a whole: {reproduced}; undecided: {undecided}; different: {different}.", ""
-
-
-def _verdicts_on_numbers(results: Results) -> tuple[str, str]:
-    total = results.counts.iloc[-1]
-    n_compared = total["counted"] - total[comparison.NOT_COMPARABLE]
-    if not n_compared:
-        return "no number can be compared.", ""
-    perfect = results.controls[results.controls["source"] == controls.PERFECT][list(paper_verdict.VERDICTS)].sum()
-    return (
-        f"of {n_compared} numbers {counted(total['reproduced'], 'is', 'are')} reproduced, {total['undecided']} undecided, and "
-        f"{counted(total['differs'], 'differs', 'differ')}; of a perfect copy of the paper, {perfect['reproduced']:.0f} are "
-        f"reproduced and {perfect['differs']:.0f} differ.",
-        f"Another {total[comparison.NOT_COMPARABLE]} numbers cannot be compared, each for a reason that is given.",
-    )
+    sentences = overview.sentences(results.comparison, results.shares)
+    return (" ".join(sentences), "") if sentences else ("unknown, as no number can be compared.", "")
 
 
 def _verdicts_on_claims(results: Results) -> tuple[str, str]:
