@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from clusterlets.benchmark.grid.locks import locked_versions
-from clusterlets.benchmark.provenance import accounts, manifest
+from clusterlets.benchmark.provenance import manifest
+from clusterlets.benchmark.provenance.accounts import files_written
 from clusterlets.benchmark.provenance.environment import processor
 from clusterlets.benchmark.provenance.libraries import MODULES
 from clusterlets.benchmark.steps import Output
@@ -21,12 +22,11 @@ def write_manifest(config: str, results: str, files: str, user_files: str, lock:
     output: the manifest (.json)
     """
     settings, folder = json.loads(config), Path(results)
+    manifest.check_before(folder, files.split(","), settings, files_written(folder / "logs"))
     descriptions = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
     locked = locked_versions(lock, MODULES)  # these versions are installed, because every step refuses others
     user_hashes = json.loads(user_files)
     changed = [path for path, digest in user_hashes.items() if not Path(path).is_file() or hash_of_file(path) != digest]
     if changed:
         raise ClusterletsError(f"{changed[0]} changed while the workflow ran. Run the same command again.")
-    names = files.split(",")
-    manifest.check_before(folder, names, settings, accounts.files_written(folder / "logs"))
-    write_json(output, manifest.make(folder, names, settings, descriptions, locked, processor(), user_hashes))
+    write_json(output, manifest.make(folder, files.split(","), settings, descriptions, locked, processor(), user_hashes))
