@@ -113,7 +113,7 @@ PROVENANCE = {
     "libraries": {"numpy": {"installed": "2.4.6", "locked": "2.4.6"}},
     "source": {"commit": "0123abcd", "dirty": False},
     "machine": {"cores": 2},
-    "jobs": {"first_job_began": "2026-11-21T13:00:00Z", "logs_left_out": {"not of this grid": 3}},
+    "jobs": {"first_job_began": "2026-11-21T13:00:00Z"},
     "settings": {"k": [2]},
     "fingerprints": {f"rule_{number}": f"{number:016x}" for number in range(20)},
 }

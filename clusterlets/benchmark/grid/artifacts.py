@@ -45,7 +45,7 @@ class SeedBatch:
 
     @classmethod
     def load(cls, path: str) -> "SeedBatch":
-        """Read a file that :meth:`save` wrote. A damaged file is removed, and the error names it."""
+        """Read a file that :meth:`save` wrote. The error names a damaged file, which is left as it is."""
         arrays = load_arrays(path)
         status, note, failures = json.loads(str(arrays.pop("status")))
         values: ArraysByKey = {str(key): {} for key in arrays.pop("keys")}

@@ -16,7 +16,7 @@ NUMBER_COLUMNS = [column for column in COLUMNS if column not in TEXT_COLUMNS]
 def read_runs(path: str | os.PathLike) -> pd.DataFrame:
     """Read ``results/runs.csv``. Columns are text or floats.
 
-    If there is a file with its SHA-256 beside it, the two are compared. A damaged file is removed, and the error names it.
+    If there is a file with its SHA-256 beside it, the two are compared. The error names a damaged file, which is left as it is.
     """
     check_checksum(path)
     runs = pd.read_csv(path, dtype=dict.fromkeys(TEXT_COLUMNS, object), float_precision="round_trip", **_ONLY_EMPTY_IS_MISSING)

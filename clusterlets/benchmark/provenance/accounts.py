@@ -53,11 +53,10 @@ def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: 
 
 @dataclass(frozen=True)
 class Accounts:
-    """The accounts of a grid's jobs and of their fits, and the number of logs that were left out, by reason."""
+    """The accounts of a grid's jobs and of their fits."""
 
     jobs: list[dict]
     fits: list[dict]
-    left_out: dict[str, int]
 
     @property
     def span(self) -> dict[str, str | None]:
@@ -94,25 +93,18 @@ def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] 
     left from an earlier run.
     """
     names, ignored_rules = _names_in_grid(config), set(ignored_rules)
-    jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
+    jobs, fits = [], []
     logs = [(index, folder, log) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))]
     for index, folder, log in logs:
         rule, *parts = log.relative_to(folder).with_suffix("").parts
-        if rule in ignored_rules:
-            continue
         is_needed = _NEED_OF_STEP.get(rule, "") in {"", *names}  # names include the needs
-        if not (set(parts) <= names and is_needed):
-            left_out["not of this grid"] += 1
+        if rule in ignored_rules or not set(parts) <= names or not is_needed:
             continue
         text = log.read_text(encoding="utf-8", errors="replace")
-        account = parse(text)
-        if not account:
-            left_out["without an account"] += 1
-            continue
-        jobs.append(account)
-        if index == 0:
-            fits += parse_fits(text)
-    return Accounts(jobs, fits, left_out)
+        if account := parse(text):
+            jobs.append(account)
+            fits += parse_fits(text) if index == 0 else []
+    return Accounts(jobs, fits)
 
 
 def files_written(folder: Path) -> dict[PurePath, str]:

@@ -54,13 +54,16 @@ def pack(results: Path, name: str) -> tuple[bytes, list[str]]:
     run_manifest, provenance = _read(results)
     tables = run_manifest["settings"]["tables"].values()
     own_contents = {path: text.encode() for path, text in provenance["configfiles"].items()}
-    own_paths = [*manifest.user_files(run_manifest), *(table["path"] for table in tables if "path" in table)]
-    _check_inside([*own_contents, *own_paths])
-    own_contents |= {path: _content(path) for path in own_paths}
+    own_contents |= {path: _content(path) for path in manifest.user_files(run_manifest)}
+    own_contents |= {table["path"]: _content(table["path"]) for table in tables if "path" in table}
+    if outside := list(filter(_leaves_the_folder, own_contents)):
+        raise ClusterletsError(
+            f"{outside[0]}, one of the run's own files, lies outside this folder, and nobody who unpacks the archive would "
+            "have it there. Copy it into the folder, name it by its new path, run the workflow again, and then this command."
+        )
     files = {path: (content, os.access(path, os.X_OK)) for path, content in own_contents.items()}
     place = provenance["settings"]["results"]
-    if _leaves_the_folder(place):
-        place = Path(place).name
+    place = Path(place).name if _leaves_the_folder(place) else place
     accounts = [f"accounts/{file.name}" for file in sorted((results / "accounts").iterdir())]
     for file in (manifest.NAME, *manifest.files(run_manifest), *accounts):
         files[f"{place}/{file}"] = (results / file).read_bytes(), False
@@ -120,15 +123,6 @@ def _committed(source: Mapping | None, name: str) -> bytes:
 
 def _leaves_the_folder(path: str) -> bool:
     return os.path.isabs(path) or os.path.normpath(path).startswith("..")
-
-
-def _check_inside(paths: list[str]) -> None:
-    outside = [path for path in paths if _leaves_the_folder(path)]
-    if outside:
-        raise ClusterletsError(
-            f"{outside[0]}, one of the run's own files, lies outside this folder, and nobody who unpacks the archive would "
-            "have it there. Copy it into the folder, name it by its new path, run the workflow again, and then this command."
-        )
 
 
 def _content(path: str) -> bytes:

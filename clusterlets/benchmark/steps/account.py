@@ -36,7 +36,7 @@ def account(
         **environment.software(lock),
         "source": environment.source(),
         "machine": environment.machine(),
-        "jobs": {**jobs_and_fits.span, "counted": len(jobs_and_fits.jobs), "logs_left_out": jobs_and_fits.left_out},
+        "jobs": {**jobs_and_fits.span, "counted": len(jobs_and_fits.jobs)},
         "settings": settings,
         "configfiles": {path: Path(path).read_text(encoding="utf-8") for path in json.loads(configfiles)},
         "config_options": json.loads(config_options),

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from clusterlets.benchmark.grid.locks import planned_versions
-from clusterlets.benchmark.provenance import accounts, manifest
+from clusterlets.benchmark.provenance import manifest
+from clusterlets.benchmark.provenance.accounts import files_written
 from clusterlets.benchmark.provenance.environment import processor
 from clusterlets.benchmark.provenance.libraries import MODULES
 from clusterlets.benchmark.steps import Output
@@ -20,11 +21,11 @@ def write_manifest(config: str, results: str, files: str, user_files: str, outpu
     output: the manifest (.json)
     """
     settings, folder = json.loads(config), Path(results)
+    manifest.check_before(folder, files.split(","), settings, files_written(folder / "logs"))
     descriptions = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
     user_hashes = json.loads(user_files)
     changed = [path for path, digest in user_hashes.items() if not Path(path).is_file() or hash_of_file(path) != digest]
     if changed:
         raise ClusterletsError(f"{changed[0]} changed while the workflow ran. Run the same command again.")
-    names, versions = files.split(","), planned_versions(MODULES)
-    manifest.check_before(folder, names, settings, accounts.files_written(folder / "logs"))
-    write_json(output, manifest.make(folder, names, settings, descriptions, versions, processor(), user_hashes))
+    versions = planned_versions(MODULES)
+    write_json(output, manifest.make(folder, files.split(","), settings, descriptions, versions, processor(), user_hashes))
