@@ -20,8 +20,7 @@ import numpy as np
 from clusterlets.algorithms.checks import LARGEST, MAX_GROUPS, check_groups
 from clusterlets.errors import ClusterletsError, did_you_mean, nearest_names
 from clusterlets.tables import numerals
-from clusterlets.tables.excel import as_text, damage_as_bad_data, read_sheet
-from clusterlets.tables.reading import rows_of_text
+from clusterlets.tables.cells import as_text, damage_as_bad_data, read_sheet, rows_of_text
 from clusterlets.tables.table import BadData, Table, check, check_name, table_of_groups
 from clusterlets.text import first_of
 

@@ -1,11 +1,30 @@
-"""Read a sheet of an Excel file as columns of text, with the faults of cells whose value the file does not hold."""
+"""Read the cells of delimited text and of Excel files, as text."""
 
-from collections.abc import Iterator, Sequence
+import csv
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from clusterlets.tables.table import BadData
+
+
+def rows_of_text(lines: Iterable[str], name: str, width: int | None = None, **dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line where each row begins, counted from 1, and its cells. Blank lines are skipped.
+
+    Every row must have ``width`` cells; by default, as many as the first. ``dialect`` is passed to :func:`csv.reader`.
+    """
+    reader, line = csv.reader(lines, skipinitialspace=True, strict=True, **dialect), 1
+    try:
+        for cells in reader:
+            width = width or len(cells)
+            if len(cells) not in (0, width):
+                raise BadData(f"{name}, line {line}: {len(cells)} cells where {width} are expected.")
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BadData(f"{name}, line {line}: {error}; is a quotation mark missing there?") from None
 
 
 @contextmanager
