@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
         _EPILOG,
     )
     parser.add_argument("model", type=cli.nonempty, help="JSON file that `clusterlets cluster --save` wrote")
-    parser.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet file with the new rows and a header line")
+    parser.add_argument("table", type=Path, help="file with the new rows, as for cluster")
     own_table.add_reading_options(parser, ("error", "drop"))
     parser.add_argument(
         "--strict", action="store_true", help="if the limits cannot be kept, write no file and end with status 1"

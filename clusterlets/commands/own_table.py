@@ -39,15 +39,14 @@ class OwnTable:
 def add_options(parser: argparse.ArgumentParser, *, shows_groups: bool = False) -> None:
     """Add the table, the options that say how to read it and, if ``shows_groups``, which groups to show."""
     table = parser.add_argument_group("table")
-    table.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet file with a header")
+    table.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet (pyarrow) with a header")
     for option, purpose in (
-        ("sensitive", "column with the groups"),
+        ("sensitive", "column with the groups; may be repeated"),
         ("features", "columns to cluster by (default: numeric ones)"),
-        ("exclude", "columns that are no features"),
+        ("exclude", "columns that are no features; may be repeated"),
     ):
         settings = {"required": True} if option == "sensitive" else {"default": []}
-        text = f"{purpose}; may be repeated"
-        table.add_argument(f"--{option}", action="extend", type=cli.columns, metavar="A,B,...", help=text, **settings)
+        table.add_argument(f"--{option}", action="extend", type=cli.columns, metavar="A,B,...", help=purpose, **settings)
     if shows_groups:
         table.add_argument("--combinations", action="store_true", help="show combinations of groups too")
     _add_choice(table, "categorical", "text columns as features", ("ignore", "onehot"))
@@ -81,8 +80,9 @@ def _add_choice(parser: argparse._ActionsContainer, name: str, purpose: str, cho
 def arguments(options: argparse.Namespace) -> list[str]:
     """The arguments that give these options for the table again."""
     words = [str(options.table)]
-    for name in ("sensitive", "features", "exclude"):
-        words += [word for column in getattr(options, name) for word in cli.option(name, cli.as_columns([column]))]
+    words += [word for column in options.sensitive for word in cli.option("sensitive", cli.as_columns([column]))]
+    for name in ("features", "exclude"):
+        words += cli.option(name, cli.as_columns(getattr(options, name))) if getattr(options, name) else []
     defaults = {"categorical": "ignore", "id": None, "scaling": "none", **vars(user_table.Reading())}
     for name, default in defaults.items():
         if getattr(options, name) != default:

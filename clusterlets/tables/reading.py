@@ -4,14 +4,14 @@ Cells stay text until :func:`numbers` or :func:`codes` converts them. The index 
 as ``adult.test, line 17``, for error messages.
 """
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from clusterlets.tables import numerals
+from clusterlets.tables.cells import rows_of_text
 from clusterlets.tables.table import BadData
 
 
@@ -66,24 +66,6 @@ def read_table(
     }
     locations = [f"{path.name}, line {line}" for line, _ in lines_and_cells]
     return pd.DataFrame(cells_by_column, index=locations, dtype=object)
-
-
-def rows_of_text(lines: Iterable[str], name: str, width: int | None = None, **dialect) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line where each row begins, counted from 1, and its cells. Blank lines are skipped.
-
-    Every row must have ``width`` cells; by default, as many as the first. ``dialect`` is passed to :func:`csv.reader`.
-    """
-    reader, line = csv.reader(lines, skipinitialspace=True, strict=True, **dialect), 1
-    try:
-        for cells in reader:
-            width = width or len(cells)
-            if len(cells) not in (0, width):
-                raise BadData(f"{name}, line {line}: {len(cells)} cells where {width} are expected.")
-            if cells:
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise BadData(f"{name}, line {line}: {error}; is a quotation mark missing there?") from None
 
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:

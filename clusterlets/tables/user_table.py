@@ -20,8 +20,7 @@ import numpy as np
 from clusterlets.algorithms.checks import LARGEST, MAX_GROUPS, check_groups
 from clusterlets.errors import ClusterletsError, did_you_mean, nearest_names
 from clusterlets.tables import numerals
-from clusterlets.tables.excel import as_text, damage_as_bad_data, read_sheet
-from clusterlets.tables.reading import rows_of_text
+from clusterlets.tables.cells import as_text, damage_as_bad_data, read_sheet, rows_of_text
 from clusterlets.tables.table import BadData, Table, check, check_name, table_of_groups
 from clusterlets.text import first_of
 
@@ -43,6 +42,7 @@ _NOTATIONS = {
     "currency signs": re.compile(r"[+-]?[$€£¥]\s*\d[\d.,]*|[+-]?\d[\d.,]*\s*[$€£¥]"),
     "units": re.compile(r"[+-]?\d[\d.,]*\s*[A-Za-zµ°][A-Za-zµ°²³/]{0,4}"),
 }
+_CODE = re.compile("0[0-9]+")
 _DATE = re.compile(r"\d{4}([-/.])\d\d?\1\d\d?\b|\d\d?([-/.])\d\d?\2\d{4}\b")
 _SEPARATOR_LINE = re.compile(r"sep=([^\r\n])(?=\r|\n)", re.IGNORECASE)
 _MIN_LEVEL = 0.01  # smallest share of rows of a text value with a feature of its own
@@ -568,18 +568,21 @@ class _Column:
 
     def remarks(self, decimal: str) -> Iterator[str]:
         """Remarks on cells that people may read otherwise than we do."""
-        cells = [cell.strip() for cell in dict.fromkeys(self.cells) if not _is_gap(cell)]
-        for kind, pattern in _NOTATIONS.items():
-            if cells and all(map(pattern.fullmatch, cells)):
-                yield f"{self.name} holds text such as {cells[0]!r}; without {kind} it would be a feature"
-        coded = [cell for cell in cells if re.fullmatch("0[0-9]+", cell)]
-        if coded and not self.is_text:
-            yield f"{self.name} holds codes such as {coded[0]!r}, read as numbers; --exclude leaves them out"
-        fractions = [cell for cell in cells if decimal in cell]
-        thousands = re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(decimal)}\d{{3}}")
-        if fractions and all(map(thousands.fullmatch, fractions)) and np.nanmax(np.abs(self.values)) < 1000:
+        if self.is_text:
+            cells = [cell.strip() for cell in dict.fromkeys(self.cells) if not _is_gap(cell)]
+            for sign, pattern in _NOTATIONS.items():
+                if cells and all(map(pattern.fullmatch, cells)):
+                    yield f"{self.name} holds text such as {cells[0]!r}; without {sign} it would be a feature"
+            return
+        code = next((cell for cell in self.cells if cell[:1] == "0" and _CODE.fullmatch(cell)), None)
+        if code:
+            yield f"{self.name} holds codes such as {code!r}, read as numbers; --exclude leaves them out"
+        fraction = next((cell for cell in self.cells if decimal in cell), None)
+        thousands = re.compile(rf"\s*[+-]?[1-9]\d{{0,2}}{re.escape(decimal)}\d{{3}}\s*")
+        looks_whole = fraction and all(thousands.fullmatch(cell) for cell in self.cells if decimal in cell)
+        if looks_whole and np.nanmax(np.abs(self.values)) < 1000:
             yield (
-                f"{self.name}: {fractions[0]!r} is read as a fraction; if {decimal!r} separates thousands there, use "
+                f"{self.name}: {fraction!r} is read as a fraction; if {decimal!r} separates thousands there, use "
                 f"--thousands {decimal} --decimal {',' if decimal == '.' else '.'}"
             )
 

@@ -8,6 +8,7 @@ import json
 import socket
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 
 import pytest
@@ -179,6 +180,19 @@ def test_a_zip_bomb_is_refused(member, toy, site, archive_address, monkeypatch):
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and path.stat().st_size], "the unpacked file was kept"
     site.heal(ZIP_PATH, archive_with(GOOD))
     toy.fetch_and_check()
+
+
+def test_an_archive_that_lies_about_the_size_of_a_file_is_not_unpacked_whole():
+    content = bytearray(archive({"diabetes.csv": bytes(100 * 2**20)}))
+    for start, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):  # the size in the file's own entry and in the directory
+        position = content.index(start) + offset
+        content[position : position + 4] = (1000).to_bytes(4, "little")
+    tracemalloc.start()
+    with pytest.raises(transfer.SourceFailed, match="Bad CRC-32"):
+        transfer.unpack(bytes(content), "diabetes.csv")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
 
 
 _UNCOMPRESSED = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)

@@ -1,11 +1,30 @@
-"""Read a sheet of an Excel file as columns of text, with the faults of cells whose value the file does not hold."""
+"""Read the cells of delimited text and of Excel files, as text."""
 
-from collections.abc import Iterator, Sequence
+import csv
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from clusterlets.tables.table import BadData
+
+
+def rows_of_text(lines: Iterable[str], name: str, width: int | None = None, **dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line where each row begins, counted from 1, and its cells. Blank lines are skipped.
+
+    Every row must have ``width`` cells; by default, as many as the first. ``dialect`` is passed to :func:`csv.reader`.
+    """
+    reader, line = csv.reader(lines, skipinitialspace=True, strict=True, **dialect), 1
+    try:
+        for cells in reader:
+            width = width or len(cells)
+            if len(cells) not in (0, width):
+                raise BadData(f"{name}, line {line}: {len(cells)} cells where {width} are expected.")
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BadData(f"{name}, line {line}: {error}; is a quotation mark missing there?") from None
 
 
 @contextmanager
@@ -33,7 +52,7 @@ def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[s
         title = name or next((title for title in sheets if title not in hidden), None)
         sheet = sheets.get(title)
         rows = [[_value(cell) for cell in row] for row in sheet.iter_rows()] if sheet else []
-        formulas = _formulas_without_value(path, title, rows) if sheet else {}
+        formulas = _formulas_without_value(path, title, rows) if any("" in row for row in rows) else {}
     if sheet is None and name is not None:
         raise BadData(f"{path.name} has no sheet {name!r} with cells; its sheets: {', '.join(sheets)}.")
     if sheet is None:
