@@ -55,14 +55,13 @@ def check_groups(values: Iterable[Any], n_rows: float) -> None:
     describes fewer than two rows on average, are a measurement, a date or an identifier.
     """
     values = list(values)
-    unordered = [value for value in values if isinstance(value, complex)]
-    if unordered:
-        raise ClusterletsError(f"it holds complex numbers such as {unordered[0]}; name the groups by text or whole numbers.")
     texts = [value for value in values if isinstance(value, str)]
     numbers = [float(value) for value in values if isinstance(value, Real | Decimal)]
     numbers_in_text = list(map(_parse_number, texts))
     if not any(map(math.isnan, numbers_in_text)):
         numbers += numbers_in_text
+    if any(isinstance(value, complex) for value in values):
+        raise ClusterletsError("it holds complex numbers, which cannot be groups.")
     fractions = [number for number in numbers if not number.is_integer()]
     if fractions:
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")

@@ -257,7 +257,7 @@ def test_an_empty_batch_complex_groups_and_tiny_ratios():
         for rows in (np.empty((0, 2)), [], pd.DataFrame({"a": [], "b": []})):
             with pytest.raises(InvalidInput, match="X has no rows, so there is nothing to assign"):
                 assign(rows, [])
-    with pytest.raises(InvalidInput, match="it holds complex numbers such as"):
+    with pytest.raises(InvalidInput, match="it holds complex numbers, which cannot be groups"):
         model.fit(X, sensitive_features=np.arange(len(X)) % 2 * 1j)
     saved = saved_of(SEX[:N], min_ratio=1e-17)
     saved.assign(X[N:], SEX[N:])
