@@ -267,6 +267,12 @@ def test_an_empty_batch_complex_groups_and_tiny_ratios():
             saved_of(SEX[:N], max_deviation=text)
 
 
+@pytest.mark.parametrize("text", ["1.0e-99999999", '"1.0e-99999999"', '{"sex": "1.0e-99999999"}'])
+def test_a_limit_of_too_many_digits_is_refused_at_once_and_not_read_as_0(people, run, text):
+    status, _, error = run("cluster", "old.csv", "--sensitive", "sex", "--max-deviation", text)
+    assert status == 1 and "1.0e-99999999" in error and ("so small that it would be read as 0" in error or "must be" in error)
+
+
 def test_the_miss_names_the_column_of_its_group():
     saved = saved_of(pd.DataFrame({"sex": SEX, "new": np.arange(N + N_NEW) % 2})[:N], max_deviation=0.05)
     with pytest.warns(LimitsMissed, match="the share of sex = f is .* more rows of sex = m would mend it"):
