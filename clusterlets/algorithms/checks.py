@@ -55,9 +55,6 @@ def check_groups(values: Iterable[Any], n_rows: float) -> None:
     describes fewer than two rows on average, are a measurement, a date or an identifier.
     """
     values = list(values)
-    unordered = [value for value in values if isinstance(value, complex)]
-    if unordered:
-        raise ClusterletsError(f"it holds complex numbers such as {unordered[0]}; name the groups by text or whole numbers.")
     texts = [value for value in values if isinstance(value, str)]
     numbers = [float(value) for value in values if isinstance(value, Real | Decimal)]
     numbers_in_text = list(map(_parse_number, texts))

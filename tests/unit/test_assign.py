@@ -257,7 +257,7 @@ def test_an_empty_batch_complex_groups_and_tiny_ratios():
         for rows in (np.empty((0, 2)), [], pd.DataFrame({"a": [], "b": []})):
             with pytest.raises(InvalidInput, match="X has no rows, so there is nothing to assign"):
                 assign(rows, [])
-    with pytest.raises(InvalidInput, match="it holds complex numbers such as"):
+    with pytest.raises(InvalidInput, match="it holds complex numbers, which cannot be groups"):
         model.fit(X, sensitive_features=np.arange(len(X)) % 2 * 1j)
     saved = saved_of(SEX[:N], min_ratio=1e-17)
     saved.assign(X[N:], SEX[N:])
@@ -265,6 +265,12 @@ def test_an_empty_batch_complex_groups_and_tiny_ratios():
     for text in ("1.0e-99999999", "1" * 500, "1e-401"):
         with pytest.raises(InvalidInput, match="max_deviation"):
             saved_of(SEX[:N], max_deviation=text)
+
+
+@pytest.mark.parametrize("text", ["1.0e-99999999", '"1.0e-99999999"', '{"sex": "1.0e-99999999"}'])
+def test_a_limit_of_too_many_digits_is_refused_at_once_and_not_read_as_0(people, run, text):
+    status, _, error = run("cluster", "old.csv", "--sensitive", "sex", "--max-deviation", text)
+    assert status == 1 and "1.0e-99999999" in error and ("so small that it would be read as 0" in error or "must be" in error)
 
 
 def test_the_miss_names_the_column_of_its_group():

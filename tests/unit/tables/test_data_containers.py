@@ -79,7 +79,7 @@ BAD_GROUPS = {
     "null among numbers in Arrow": (pa.table({"born": [*([0, 1] * 29), 1, None]}), "has no value"),
     "NA in pandas": (pd.Series([*([0, 1] * 29), 1, pd.NA], dtype="Int64"), GAP),
     "a mask": (np.ma.array([0, 1] * 30, mask=[True] + [False] * 59), "masked values"),
-    "complex numbers": (np.arange(N) % 2 * 1j, "complex numbers such as"),
+    "complex numbers": (np.arange(N) % 2 * 1j, "complex numbers, which cannot be groups"),
 }
 GOOD_GROUPS = {
     "text": (SEX, ["f", "m"]),
