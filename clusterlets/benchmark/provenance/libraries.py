@@ -44,8 +44,8 @@ def check_versions(versions: Mapping[str, str]) -> None:
     faults = _differences(versions, planned_versions(versions))
     if faults:
         raise ClusterletsError(
-            f"This job has {', '.join(faults)}, with which the run was planned, so results would bear a wrong version. Is another "
-            "version on PYTHONPATH, or do `python` and `snakemake` belong to different environments?"
+            f"This job has {', '.join(faults)}, with which the run was planned, so results would bear a wrong version. Is "
+            "another version on PYTHONPATH, or do `python` and `snakemake` belong to different environments?"
         )
 
 
