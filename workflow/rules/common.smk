@@ -38,7 +38,7 @@ from clusterlets.benchmark.grid.fingerprints import analysis_code, parameters, s
 from clusterlets.benchmark.grid.locks import LOCK, PLANNED
 from clusterlets.benchmark.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
 from clusterlets.benchmark.grid.plan import Plan, results_settings
-from clusterlets.benchmark.grid.preflight import check_paths, check_writable
+from clusterlets.benchmark.grid.preflight import check_paths, check_writable, full_disk
 from clusterlets.methods import COMPILED
 from clusterlets.benchmark.paper.table_names import NAMES as NAMES_OF_TABLES
 from clusterlets.benchmark.provenance.environment import LIBRARIES, installed
@@ -71,7 +71,8 @@ with errors_for_users():
     figures.declarations()  # an error in a figure's file is shown like those above
     plan = Plan(config)
     if workflow.is_main_process:  # not inside a cluster's jobs
-        check_writable(".snakemake")  # even a dry run writes there
+        # Even a dry run writes there.
+        check_writable(".snakemake", "work in another folder: --directory FOLDER, with an absolute path after --snakefile")
         if missing_files := plan.missing_files():
             logger.info(
                 "To be fetched before anything else: "
@@ -96,13 +97,18 @@ include: "workarounds.smk"
 onstart:
     prepare_scheduler()
     with errors_for_users():
-        check_writable(OUT)
+        check_writable(OUT, f"name another folder: --config results=FOLDER in place of {OUT}")
     if other_versions := unlike_lock(json.loads(os.environ[PLANNED])):
         logger.warning(
             f"The environment has {', '.join(other_versions)} in {LOCK.name}. The run goes on, and its provenance records them."
         )
     planned_jobs = [(job.rule.name, job.wildcards_dict.get("method", "")) for job in workflow.dag.needrun_jobs()]
     logger.info("", extra={"planned_jobs": planned_jobs})  # for the time left, which the logger plugin shows
+
+
+onerror:
+    if advice := full_disk(OUT if os.path.isdir(OUT) else "."):
+        logger.error(advice)
 
 
 def grid_settings(wildcards):

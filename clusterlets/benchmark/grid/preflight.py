@@ -5,6 +5,8 @@ from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
 
+_ROOM_FOR_LOGS = 1_000_000  # bytes
+
 
 def check_paths(checkout: str, module_moves_files: bool) -> None:
     """Raise ClusterletsError if Snakemake would misread the checkout's path, or if a Snakemake module changes file paths."""
@@ -20,12 +22,22 @@ def check_paths(checkout: str, module_moves_files: bool) -> None:
         )
 
 
-def check_writable(folder: str | os.PathLike) -> None:
-    """Raise ClusterletsError if this process cannot write to a folder. The folder need not exist yet."""
+def check_writable(folder: str | os.PathLike, remedy: str) -> None:
+    """Raise ClusterletsError if this process cannot write to a folder. The folder need not exist yet.
+
+    ``remedy`` says how to use another folder.
+    """
     path = Path(folder).absolute()
     existing = next(ancestor for ancestor in (path, *path.parents) if ancestor.exists())
     if not os.access(existing, os.W_OK | os.X_OK):
         raise ClusterletsError(
-            f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, work in "
-            "another folder (--directory), or name another one under 'results' in the configuration."
+            f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, or {remedy}."
         )
+
+
+def full_disk(folder: str | os.PathLike) -> str:
+    """What to do about the full disk of a folder; empty if it has room. On a full disk, the logs of jobs stay empty."""
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize >= _ROOM_FOR_LOGS:
+        return ""
+    return f"The disk of {Path(folder).absolute()} is full: free space there, and run the same command again."
