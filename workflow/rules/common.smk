@@ -23,9 +23,11 @@ if not os.path.isdir(CHECKOUT):
 # a user's file in the checkout or the working folder must not replace a library's module.
 PYTHONPATH = f"{CHECKOUT}/workflow/pythonpath"
 sys.path.insert(0, PYTHONPATH)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [PYTHONPATH, os.environ.get("PYTHONPATH")]))
-os.environ["PYTHONSAFEPATH"] = "1"
-os.environ["PYTHONUTF8"] = "1"
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(filter(None, [PYTHONPATH, os.environ.get("PYTHONPATH")])),
+    PYTHONSAFEPATH="1",
+    PYTHONUTF8="1",
+)
 from clusterlets.errors import ClusterletsError
 from clusterlets.benchmark.grid.configuration import (
     check_config_options,
@@ -47,7 +49,8 @@ from clusterlets.benchmark.report import figures
 
 # The versions in the fingerprints of the jobs, which refuse others. With conda, these are the locked ones.
 if workflow.is_main_process or PLANNED not in os.environ:
-    os.environ[PLANNED] = json.dumps({} if workflow.deployment_settings.deployment_method else installed())
+    versions = {} if workflow.deployment_settings.deployment_method else installed()
+    os.environ.update({PLANNED: json.dumps(versions)})
 
 
 @contextlib.contextmanager
@@ -98,7 +101,7 @@ onstart:
     prepare_scheduler()
     with errors_for_users():
         check_writable(OUT, f"name another folder: --config results=FOLDER in place of {OUT}")
-    if other_versions := unlike_lock(json.loads(os.environ[PLANNED])):
+    if other_versions := unlike_lock(versions):
         logger.warning(
             f"The environment has {', '.join(other_versions)} in {LOCK.name}. The run goes on, and its provenance records them."
         )
