@@ -40,7 +40,7 @@ from clusterlets.benchmark.grid.fingerprints import analysis_code, parameters, s
 from clusterlets.benchmark.grid.locks import LOCK, PLANNED
 from clusterlets.benchmark.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
 from clusterlets.benchmark.grid.plan import Plan, results_settings
-from clusterlets.benchmark.grid.preflight import check_paths, check_writable, full_disk
+from clusterlets.benchmark.grid.preflight import check_paths, check_writable, fetch_all, full_disk
 from clusterlets.methods import COMPILED
 from clusterlets.benchmark.paper.table_names import NAMES as NAMES_OF_TABLES
 from clusterlets.benchmark.provenance.environment import LIBRARIES, installed
@@ -101,6 +101,10 @@ onstart:
     prepare_scheduler()
     with errors_for_users():
         check_writable(OUT, f"name another folder: --config results=FOLDER in place of {OUT}")
+        # Here and not only in the jobs of fetch_dataset, because nothing of the grid may start without one of its tables. Were
+        # the list of all tables an "ancient" input of the grid's jobs, Snakemake would overlook changes of their parameters.
+        fetched = [job.wildcards.dataset for job in workflow.dag.needrun_jobs() if job.rule.name.endswith("fetch_dataset")]
+        fetch_all(fetched, config["mirror"])
     if other_versions := unlike_lock(versions):
         logger.warning(
             f"The environment has {', '.join(other_versions)} in {LOCK.name}. The run goes on, and its provenance records them."

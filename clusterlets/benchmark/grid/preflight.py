@@ -1,6 +1,7 @@
 """Checks of the paths and folders of a run, before it begins."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
@@ -32,6 +33,26 @@ def check_writable(folder: str | os.PathLike, remedy: str) -> None:
     if not os.access(existing, os.W_OK | os.X_OK):
         raise ClusterletsError(
             f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, or {remedy}."
+        )
+
+
+def fetch_all(names: Iterable[str], mirror: str | None) -> None:
+    """Fetch the raw files of datasets to ``data/raw``, as far as they are missing. ``mirror`` is that of the configuration.
+
+    Raises ClusterletsError, with what is missing and what to do, if any dataset cannot be had.
+    """
+    from clusterlets.benchmark.datasets.fetch import fetch  # imported late: most runs fetch nothing
+
+    failures = {}
+    for name in names:
+        try:
+            fetch(name, "data/raw", os.environ.get("CLUSTERLETS_MIRROR") or mirror)
+        except ClusterletsError as error:
+            failures[name] = str(error)
+    if failures:
+        raise ClusterletsError(
+            "\n".join(failures.values())
+            + f"\nNothing of the grid was run. To leave out what is missing: --config exclude={','.join(failures)}"
         )
 
 
