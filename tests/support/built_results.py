@@ -124,7 +124,9 @@ def build(runs, folder, findings=True):
     folder.mkdir()
     runs.to_csv(folder / "runs.csv", index=False)
     analyse(str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder))
-    (folder / "sensitivity.csv").unlink()  # replaced by the invented one if there are findings, and missing otherwise
+    (folder / "sensitivity.csv").unlink(
+        missing_ok=True
+    )  # replaced by the invented one if there are findings, and missing otherwise
     if findings:
         (folder / "accounts").mkdir()
         tables = {"claims": CLAIMS, "sensitivity": SENSITIVITY, "datasets": DATASETS, "accounts/steps": STEPS}

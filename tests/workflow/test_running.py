@@ -9,6 +9,9 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 CELL = "results/tiny/runs/iris/G-B/k2/seeds0-1.csv"
 
+# A grid with a table that cannot be read.
+FAILING_GRID = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]}
+
 
 @pytest.fixture(autouse=True)
 def logger_plugin_is_installed():
@@ -18,8 +21,8 @@ def logger_plugin_is_installed():
 def test_a_run_prints_its_progress_and_at_the_end_what_it_did(workflow):
     run = workflow.run(CELL)
     assert run.status == 0, run.output
-    assert "0 % · 0 of 9 steps · 0:00:00 elapsed\n" in run.output
-    assert "Done: 6 of 9 steps, in " in run.output
+    assert "0 % · 0 of 6 steps · 0:00:00 elapsed\n" in run.output
+    assert "Done: 6 of 6 steps, in " in run.output
     assert "Select jobs" not in run.output and "Job 0" not in run.output
     assert [name for name in workflow.results() if name.startswith("runs/")] == [CELL.removeprefix("results/tiny/")]
     assert "Nothing to be done" in workflow.run(CELL).output
@@ -30,7 +33,7 @@ def test_a_dry_run_lists_jobs_and_reasons_as_snakemake_does(workflow):
     assert "iris: score G-B k2" in output and "score_method" in output and "This was a dry-run" in output
     assert "Reason: Missing output files: " in workflow.run(CELL, "-n", "--quiet", "host").output
     job_counts = workflow.run(CELL, "-n", "--quiet", "rules").output
-    assert ["total", "9"] in [line.split() for line in job_counts.splitlines()]
+    assert ["total", "6"] in [line.split() for line in job_counts.splitlines()]
 
 
 def test_a_shell_command_that_snakemake_prints_runs_when_it_is_pasted(workflow):
@@ -43,16 +46,17 @@ def test_a_shell_command_that_snakemake_prints_runs_when_it_is_pasted(workflow):
     assert cell.read_bytes() == content
 
 
-def test_nothing_of_the_grid_starts_without_a_table_and_the_log_of_the_failed_job_is_shown(workflow):
+def test_the_log_of_a_failed_job_is_shown_and_the_other_jobs_run(workflow):
     (workflow.folder / "people.csv").write_text("age,city\n1,a\nx,b\n3,a\n4,b\n")
-    run = workflow.run(config={"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]})
+    cells = [CELL, CELL.replace("iris", "people.city")]
+    run = workflow.run(*cells, config=FAILING_GRID)
     assert run.status != 0
     log = "results/tiny/logs/prepare_user_table/people.city.log"
     assert f"FAILED: Read people.city from people.csv\nLogfile {log}:\n" in run.output
     assert (workflow.folder / log).read_text().splitlines()[-1] in run.output
-    assert f"log {log}" in run.output[run.output.index("Not complete: 2 of ") :]
-    # Another table is ready, but only what prepares tables has run.
-    assert {name.split("/")[0] for name in workflow.results()} == {"prepared"}
+    summary = run.output[run.output.index("Not complete: 6 of 11 steps, 1 failed") :]
+    assert f"log {log}" in summary
+    assert (workflow.folder / CELL).exists()
 
 
 SNAKEFILE = f"""

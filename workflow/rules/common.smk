@@ -23,9 +23,11 @@ if not os.path.isdir(CHECKOUT):
 # a user's file in the checkout or the working folder must not replace a library's module.
 PYTHONPATH = f"{CHECKOUT}/workflow/pythonpath"
 sys.path.insert(0, PYTHONPATH)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [PYTHONPATH, os.environ.get("PYTHONPATH")]))
-os.environ["PYTHONSAFEPATH"] = "1"
-os.environ["PYTHONUTF8"] = "1"
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(filter(None, [PYTHONPATH, os.environ.get("PYTHONPATH")])),
+    PYTHONSAFEPATH="1",
+    PYTHONUTF8="1",
+)
 from clusterlets.errors import ClusterletsError
 from clusterlets.benchmark.grid.configuration import (
     check_configuration,
@@ -37,7 +39,7 @@ from clusterlets.benchmark.grid.fingerprints import analysis_code, parameters, s
 from clusterlets.benchmark.grid.locks import LOCK, PLANNED
 from clusterlets.benchmark.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
 from clusterlets.benchmark.grid.plan import Plan, results_settings
-from clusterlets.benchmark.grid.preflight import check_paths, check_writable
+from clusterlets.benchmark.grid.preflight import check_paths, check_writable, fetch_all, full_disk
 from clusterlets.methods import COMPILED
 from clusterlets.benchmark.paper.table_names import NAMES as NAMES_OF_TABLES
 from clusterlets.benchmark.provenance.environment import LIBRARIES, installed
@@ -46,7 +48,8 @@ from clusterlets.benchmark.report import figures
 
 # The versions in the fingerprints of the jobs, which refuse others. With conda, these are the locked ones.
 if workflow.is_main_process or PLANNED not in os.environ:
-    os.environ[PLANNED] = json.dumps({} if workflow.deployment_settings.deployment_method else installed())
+    versions = {} if workflow.deployment_settings.deployment_method else installed()
+    os.environ.update({PLANNED: json.dumps(versions)})
 
 
 @contextlib.contextmanager
@@ -69,7 +72,8 @@ with errors_for_users():
     figures.declarations()  # an error in a figure's file is shown like those above
     plan = Plan(config)
     if workflow.is_main_process:  # not inside a cluster's jobs
-        check_writable(".snakemake")  # even a dry run writes there
+        # Even a dry run writes there.
+        check_writable(".snakemake", "work in another folder: --directory FOLDER, with an absolute path after --snakefile")
         if missing_files := plan.missing_files():
             logger.info(
                 "To be fetched before anything else: "
@@ -94,13 +98,22 @@ include: "workarounds.smk"
 onstart:
     prepare_scheduler()
     with errors_for_users():
-        check_writable(OUT)
-    if other_versions := unlike_lock(json.loads(os.environ[PLANNED])):
+        check_writable(OUT, f"name another folder: --config results=FOLDER in place of {OUT}")
+        # Here and not only in the jobs of fetch_dataset, because nothing of the grid may start without one of its tables. Were
+        # the list of all tables an "ancient" input of the grid's jobs, Snakemake would overlook changes of their parameters.
+        fetched = [job.wildcards.dataset for job in workflow.dag.needrun_jobs() if job.rule.name.endswith("fetch_dataset")]
+        fetch_all(fetched, config["mirror"])
+    if other_versions := unlike_lock(versions):
         logger.warning(
             f"The environment has {', '.join(other_versions)} in {LOCK.name}. The run goes on, and its provenance records them."
         )
     planned_jobs = [(job.rule.name, job.wildcards_dict.get("method", "")) for job in workflow.dag.needrun_jobs()]
     logger.info("", extra={"planned_jobs": planned_jobs})  # for the time left, which the logger plugin shows
+
+
+onerror:
+    if advice := full_disk(OUT if os.path.isdir(OUT) else "."):
+        logger.error(advice)
 
 
 def grid_settings(wildcards):

@@ -2,9 +2,6 @@
 # list_data.
 
 DATA_LIST = f"{OUT}/datasets.md"
-# An input of every job that reads a table. So nothing of the grid starts before all configured tables are there. A new list
-# reruns nothing, because it is "ancient".
-ALL_TABLES = ancient(DATA_LIST)
 
 
 # Both rules match a user's table.
@@ -84,7 +81,6 @@ rule prepare_user_table:
 rule measure_geometry:
     input:
         data=prepared_path("npz"),
-        all_tables=ALL_TABLES,
     output:
         output=GEOMETRY,
     log:
@@ -106,7 +102,6 @@ rule measure_geometry:
 rule measure_plain_cost:
     input:
         data=prepared_path("npz"),
-        all_tables=ALL_TABLES,
     output:
         output=PLAIN_COST,
     log:

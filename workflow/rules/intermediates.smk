@@ -4,7 +4,6 @@
 rule extract_clusterlets:
     input:
         data=prepared_path("npz"),
-        all_tables=ALL_TABLES,
     output:
         pieces=batch_path("pieces"),
         labels=batch_path("labels"),

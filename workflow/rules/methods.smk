@@ -4,7 +4,6 @@
 rule fit_method:
     input:
         data=prepared_path("npz"),
-        all_tables=ALL_TABLES,
     output:
         pieces=fit_path("pieces"),
         labels=fit_path("labels"),

@@ -22,8 +22,8 @@ ANALYSED = [
 ]
 # The figures of each file in clusterlets/benchmark/report/figures, if all that they are drawn from is made.
 DRAWN = {
-    module: declarations
-    for module, declarations in figures.by_module().items()
+    name: declarations
+    for name, declarations in figures.by_module().items()
     if {f"{OUT}/{path}" for figure in declarations for path in figure.reads} <= {f"{OUT}/runs.csv", *ANALYSED}
 }
 FIGURES = [f"{OUT}/{file}" for declarations in DRAWN.values() for figure in declarations for file in figure.files("pdf", "png")]

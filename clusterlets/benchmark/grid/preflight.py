@@ -1,9 +1,12 @@
 """Checks of the paths and folders of a run, before it begins."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
+
+_ROOM_FOR_LOGS = 1_000_000  # bytes
 
 
 def check_paths(checkout: str, module_moves_files: bool) -> None:
@@ -20,12 +23,42 @@ def check_paths(checkout: str, module_moves_files: bool) -> None:
         )
 
 
-def check_writable(folder: str | os.PathLike) -> None:
-    """Raise ClusterletsError if this process cannot write to a folder. The folder need not exist yet."""
+def check_writable(folder: str | os.PathLike, remedy: str) -> None:
+    """Raise ClusterletsError if this process cannot write to a folder. The folder need not exist yet.
+
+    ``remedy`` says how to use another folder.
+    """
     path = Path(folder).absolute()
     existing = next(ancestor for ancestor in (path, *path.parents) if ancestor.exists())
     if not os.access(existing, os.W_OK | os.X_OK):
         raise ClusterletsError(
-            f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, work in "
-            "another folder (--directory), or name another one under 'results' in the configuration."
+            f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, or {remedy}."
         )
+
+
+def fetch_all(names: Iterable[str], mirror: str | None) -> None:
+    """Fetch the raw files of datasets to ``data/raw``, as far as they are missing. ``mirror`` is that of the configuration.
+
+    Raises ClusterletsError, with what is missing and what to do, if any dataset cannot be had.
+    """
+    from clusterlets.benchmark.datasets.fetch import fetch  # imported late: most runs fetch nothing
+
+    failures = {}
+    for name in names:
+        try:
+            fetch(name, "data/raw", os.environ.get("CLUSTERLETS_MIRROR") or mirror)
+        except ClusterletsError as error:
+            failures[name] = str(error)
+    if failures:
+        raise ClusterletsError(
+            "\n".join(failures.values())
+            + f"\nNothing of the grid was run. To leave out what is missing: --config exclude={','.join(failures)}"
+        )
+
+
+def full_disk(folder: str | os.PathLike) -> str:
+    """What to do about the full disk of a folder; empty if it has room. On a full disk, the logs of jobs stay empty."""
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize >= _ROOM_FOR_LOGS:
+        return ""
+    return f"The disk of {Path(folder).absolute()} is full: free space there, and run the same command again."

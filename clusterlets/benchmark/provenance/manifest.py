@@ -40,7 +40,7 @@ def make(
     files: Iterable[str],
     settings: Mapping,
     datasets: Mapping[str, Mapping],
-    versions: Mapping,
+    locked: Mapping,
     processor: Mapping,
     user_files: Mapping[str, str],
 ) -> dict:
@@ -58,7 +58,7 @@ def make(
         The configuration.
     datasets : mapping of str to mapping
         The descriptions of the prepared tables, by id.
-    versions : mapping of str to str
+    locked : mapping of str to str
         The version of each library that the run was planned with.
     processor : mapping
         What :func:`clusterlets.benchmark.provenance.environment.processor` returns.
@@ -72,7 +72,7 @@ def make(
         groups[group_of(name)][name] = digests[name]
     manifest = {
         "settings": {key: value for key, value in settings.items() if key not in LOCATIONS},
-        "libraries": dict(sorted(versions.items())),
+        "libraries": dict(sorted(locked.items())),
         "datasets": {name: _identity(description) for name, description in datasets.items()},
         "processor": dict(processor),
         **({"user_files": dict(user_files)} if user_files else {}),

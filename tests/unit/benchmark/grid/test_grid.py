@@ -90,7 +90,7 @@ def test_only_a_variant_that_changes_the_scaling_prepares_its_own_tables():
     assert variants.settings_of(EXTENDED, "greedy_last")["tables"] == EXTENDED["tables"]
 
 
-@pytest.mark.parametrize("name", ["as_published", "demo", "extended", "smoke"])
+@pytest.mark.parametrize("name", ["as_published", "extended", "smoke"])
 def test_the_other_configurations_run_only_the_papers_methods_and_the_controls(name):
     grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["method_settings"]
     methods_run = {method for grid in grids.values() for method in selection.paper_names(pd.Series(grid["names"]))}

@@ -22,10 +22,16 @@ def test_paths_that_snakemake_would_misread_are_refused():
 
 
 def test_a_folder_that_does_not_exist_yet_is_judged_by_its_parent(tmp_path, monkeypatch):
-    preflight.check_writable(tmp_path / "a" / "b")
+    preflight.check_writable(tmp_path / "a" / "b", "go away")
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
-    with pytest.raises(ClusterletsError, match=f"{tmp_path} cannot be written"):
-        preflight.check_writable(tmp_path / "a" / "b")
+    with pytest.raises(ClusterletsError, match=f"{tmp_path} cannot be written.* Make it writable, or go away"):
+        preflight.check_writable(tmp_path / "a" / "b", "go away")
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    assert preflight.full_disk(tmp_path) == ""
+    monkeypatch.setattr(preflight, "_ROOM_FOR_LOGS", 10**30)
+    assert f"The disk of {tmp_path} is full" in preflight.full_disk(tmp_path)
 
 
 @pytest.fixture
