@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser, *, shows_groups: bool = False) 
         help="column with the groups; may be repeated",
     )
     if shows_groups:
-        table.add_argument("--combinations", action="store_true", help="show combinations of groups too")
+        table.add_argument("--all-scores", action="store_true", help="show all scores, and combinations of groups too")
     table.add_argument(
         "--features",
         type=cli.utf8_name,
@@ -60,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser, *, shows_groups: bool = False) 
         table.add_argument(f"--{option}", action="append", type=cli.utf8_name, default=[], metavar=metavar, help=purpose)
     _add_choice(table, "categorical", "text columns as features", ("ignore", "onehot"))
     add_reading_options(table, ("error", "drop", "median"))
-    _add_choice(table, "scaling", "mean 0 and variance 1", ("none", "standard"))
+    _add_choice(table, "scaling", "mean 0 and variance 1", ("standard", "none"))
 
 
 def add_reading_options(parser: argparse._ActionsContainer, missing: Sequence[str]) -> None:
@@ -90,7 +90,7 @@ def arguments(options: argparse.Namespace) -> list[str]:
     words = [str(options.table)]
     for name in ("sensitive", "feature", "exclude"):
         words += [word for column in getattr(options, name) for word in cli.option(name, column)]
-    defaults = {"features": None, "categorical": "ignore", "id": None, "scaling": "none", **vars(user_table.Reading())}
+    defaults = {"features": None, "categorical": "ignore", "id": None, "scaling": "standard", **vars(user_table.Reading())}
     for name, default in defaults.items():
         if getattr(options, name) != default:
             words += cli.option(name.replace("_", "-"), getattr(options, name))
@@ -223,5 +223,5 @@ def _warnings_on_scales(table: Table, scaling: str) -> Iterable[str]:
         largest, smallest, ratio = unlike_features
         yield (
             f"{largest} spreads {ratio:,.0f} times as far as {smallest}, so distances hardly show {smallest}; "
-            "use --scaling standard unless their units are the same"
+            "leave out --scaling none unless their units are the same"
         )
