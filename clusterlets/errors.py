@@ -22,6 +22,10 @@ class LookAlikeGroups(UserWarning):
     """Values of a sensitive column are different groups, but differ only in their spelling, such as f and F."""
 
 
+class LimitsMissed(UserWarning):
+    """No labels of new rows were found that keep the limits of a clustering for old and new rows together."""
+
+
 class NoClusteringError(InvalidInput):
     """A method has no clustering to return, for example because it did not converge.
 

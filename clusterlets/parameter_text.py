@@ -123,4 +123,6 @@ def parse_unquoted(text: str) -> Value:
     value = float(text)
     if math.isinf(value):
         raise ClusterletsError(f"{text[:60]} is not a finite number.")
+    if not value and re.search("[1-9]", text.lower().partition("e")[0]):
+        raise ClusterletsError(f"{text[:60]} is so small that it would be read as 0; write 0 or a larger number.")
     return canonical_value(value)

@@ -55,6 +55,9 @@ def check_groups(values: Iterable[Any], n_rows: float) -> None:
     describes fewer than two rows on average, are a measurement, a date or an identifier.
     """
     values = list(values)
+    unordered = [value for value in values if isinstance(value, complex)]
+    if unordered:
+        raise ClusterletsError(f"it holds complex numbers such as {unordered[0]}; name the groups by text or whole numbers.")
     texts = [value for value in values if isinstance(value, str)]
     numbers = [float(value) for value in values if isinstance(value, Real | Decimal)]
     numbers_in_text = list(map(_parse_number, texts))
@@ -83,6 +86,13 @@ def _tell_apart(values: list) -> list[str]:
     return texts if len(normal_forms) == len(texts) else [ascii(value) for value in values]
 
 
+def notation(value: Any) -> str | float:
+    """What a value has in common with those that look alike: a number, also for true (1) and false (0), or else a text."""
+    text = " ".join(unicodedata.normalize("NFKC", str(value)).casefold().split())
+    number = _parse_number(text)
+    return {"true": 1.0, "false": 0.0}.get(text, text) if math.isnan(number) else number
+
+
 def look_alikes(values: Iterable[Any]) -> str:
     """Describe values that differ only in case, blanks, type, or the notation of a number or character; "" if there are none.
 
@@ -90,9 +100,7 @@ def look_alikes(values: Iterable[Any]) -> str:
     """
     spellings: dict[Any, list] = {}
     for value in values:
-        text = " ".join(unicodedata.normalize("NFKC", str(value)).casefold().split())
-        number = _parse_number(text)
-        spellings.setdefault(text if math.isnan(number) else number, []).append(value)
+        spellings.setdefault(notation(value), []).append(value)
     alike = [" and ".join(_tell_apart(group)) for group in spellings.values() if len(group) > 1]
     return f"these groups look alike: {'; '.join(alike)}. If they are the same group, spell them alike" if alike else ""
 

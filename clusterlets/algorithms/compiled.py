@@ -8,7 +8,6 @@ Numba compiles without fast-math, so LLVM neither reorders a sum nor fuses a pro
 fixes the order of its sums therefore gives the same bits on every processor.
 """
 
-import fcntl
 import functools
 import importlib
 import os
@@ -166,7 +165,9 @@ def _hold_lock(folder: Path, function: Callable) -> Iterator[None]:
         yield
         return
     try:
-        with suppress(OSError):
+        with suppress(OSError, ImportError):  # Windows has no fcntl
+            import fcntl
+
             fcntl.lockf(lock_file, fcntl.LOCK_EX, 1, crc32(_cache_pattern(function).encode()))
         yield
     finally:

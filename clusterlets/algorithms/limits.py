@@ -20,9 +20,18 @@ import numpy as np
 
 from clusterlets.errors import ClusterletsError
 
+_MOST_DIGITS = 400  # of a number in text; 1e-99999999 would take minutes
+
 
 def exact_fraction(number: float | str | Fraction) -> Fraction:
-    """The exact number. A float stands for its shortest decimal, so 0.03 is 3/100, although its binary value is less."""
+    """The exact number. A float stands for its shortest decimal, so 0.03 is 3/100, although its binary value is less.
+
+    Raises ValueError for a text that is no number, or that stands for one of more than some 400 digits.
+    """
+    if isinstance(number, str):
+        exponent = number.lower().partition("e")[2].strip().lstrip("+-")
+        if len(number) > _MOST_DIGITS or len(exponent) > 3 or (exponent.isdecimal() and int(exponent) > _MOST_DIGITS):
+            raise ValueError(f"{number[:60]} has too many digits")
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
@@ -103,7 +112,9 @@ def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray, 
         if key not in strictest or limit.fraction < strictest[key][2]:
             strictest[key] = in_a, in_b, limit.fraction
     rows = np.zeros((len(strictest), len(levels)), dtype=np.int64)
+    n = max(1, int(totals.sum()))
     for row, (in_a, in_b, fraction) in zip(rows, strictest.values(), strict=True):
+        fraction = min(fraction, Fraction(n))  # if B has an instance, a larger fraction allows as many of A
         bound = (fraction_above if allow_rounding else fraction_below)(fraction, max(1, int(totals[in_b].sum())))
         row += bound.denominator * in_a.astype(np.int64) - bound.numerator * in_b.astype(np.int64)
     return rows

@@ -9,7 +9,7 @@ import pandas as pd
 
 from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.commands import cli, own_table
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, LimitsMissed
 from clusterlets.tables import user_table
 from clusterlets.text import counted, first_of
 
@@ -40,19 +40,29 @@ def main(arguments: list[str]) -> int:
     clustering = SavedClustering.load(options.model)
     if clustering.feature_names is None:
         raise ClusterletsError(f"{options.model} does not name its features; assign the new rows in Python.")
-    X, sensitive_values, notes, rows = user_table.read_rows(
+    for name, values in zip(clustering.sensitive_names, map(set, zip(*clustering.groups, strict=True)), strict=True):
+        if len(set(map(str, values))) < len(values):
+            raise ClusterletsError(
+                f"{options.model}: groups of {name} have the same text, but not the same type, so that the table cannot tell "
+                "them apart; assign the new rows in Python."
+            )
+    n_encoded = sum(map(len, clustering.text_columns.values()))
+    columns, sensitive_values, notes, rows = user_table.read_rows(
         options.table,
         [str(name) for name in clustering.sensitive_names],
-        clustering.feature_names,
+        clustering.feature_names[: len(clustering.feature_names) - n_encoded],
         own_table.reading(options),
+        text=list(clustering.text_columns),
+        keeps_gaps=clustering.fill is not None and options.missing == "error",
     )
     ids, id_notes = own_table.ids(options, rows)
     notes += id_notes
     sizes_before = clustering.counts.sum(axis=0)
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", UserWarning)
-        labels, miss = clustering.assign(X, pd.DataFrame(sensitive_values), remember=True)
-    notes += [str(warning.message) for warning in caught_warnings]
+        labels = clustering.assign(pd.DataFrame(columns), pd.DataFrame(sensitive_values), remember=True)
+    miss = clustering.miss
+    notes += [str(warning.message) for warning in caught_warnings if warning.category is not LimitsMissed]
     stream = cli.stream_for_people(options.output)
     n_rows, n_clusters = counted(len(rows), "new row"), counted(len(sizes_before), "cluster")
     verdict = f"not kept: {miss}" if miss else "kept by old and new rows together"

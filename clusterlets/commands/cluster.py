@@ -106,9 +106,11 @@ def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summar
     if options.save:
         from clusterlets.estimators import SavedClustering
 
-        scaling = dict(zip(("mean", "scale"), moments(data.table.X), strict=True)) if options.scaling == "standard" else {}
+        table, preparation = data.table, {"fill": data.table.fill, "text_columns": data.table.text_columns}
+        if options.scaling == "standard":
+            preparation["mean"], preparation["scale"] = moments(table.X, table.one_hot)
         with cli.writing(options.save):
-            SavedClustering.of(clustering, feature_names=data.table.feature_names, **scaling).save(options.save)
+            SavedClustering.of(clustering, feature_names=table.feature_names, **preparation).save(options.save)
         print(f"clustering: {options.save}", file=stream)
     if options.plot:
         from clusterlets.commands.picture import draw  # imported late: Matplotlib is slow to load
@@ -314,10 +316,6 @@ def _refuse_late_failures(options: argparse.Namespace) -> None:
         raise ClusterletsError(
             f"--save cannot be used with --method {options.method}, which guarantees nothing for new rows; use fair-limit, for "
             "example."
-        )
-    if options.save and options.categorical == "onehot":
-        raise ClusterletsError(
-            "--save cannot be used with --categorical onehot: `clusterlets assign` does not encode new rows."
         )
     if options.plot or options.report:
         importlib.import_module("matplotlib")

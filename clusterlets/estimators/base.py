@@ -4,12 +4,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.estimators.groups import column_names, encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, generator
+from clusterlets.estimators.inputs import (
+    InvalidInput,
+    as_invalid_input,
+    check_equal_weights,
+    check_numbers,
+    generator,
+    weights_of_rows,
+)
 
 #: What an estimator accepts as ``random_state``.
 RandomState = int | np.random.Generator | np.random.RandomState | None
@@ -96,7 +103,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._numbers(X, ensure_min_samples=2)
         if sample_weight is not None:
-            self._check_weights(sample_weight, len(X))
+            check_equal_weights(sample_weight, len(X), type(self).__name__)
         groups, self.sensitive_classes_ = encode(sensitive_features, len(X), self._min_groups())
         self.sensitive_names_ = column_names(sensitive_features)
         with as_invalid_input():
@@ -109,9 +116,13 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         """Distances ``(n, n_clusters_)`` of instances to ``cluster_centers_``."""
         return np.sqrt(self._squared_distances(X))
 
-    def score(self, X, y=None):
-        """Minus the sum of squared distances to the nearest of ``cluster_centers_``, like scikit-learn's KMeans."""
-        return -float(self._squared_distances(X).min(axis=1).sum())
+    def score(self, X, y=None, sample_weight=None):
+        """Minus the sum of squared distances to the nearest of ``cluster_centers_``, like scikit-learn's KMeans.
+
+        ``sample_weight`` (n,) multiplies the rows' squared distances.
+        """
+        costs = self._squared_distances(X).min(axis=1)
+        return -float((costs if sample_weight is None else costs * weights_of_rows(sample_weight, len(costs))).sum())
 
     def _squared_distances(self, X) -> np.ndarray:
         X = self._check_new_rows(X)
@@ -138,19 +149,6 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         with as_invalid_input():
             check_largest(X)
         return X
-
-    def _check_weights(self, sample_weight, n: int) -> None:
-        """Raise a ValueError unless all rows weigh the same; first for weights that scikit-learn refuses too."""
-        weights = check_array(
-            sample_weight, ensure_2d=False, dtype=np.float64, ensure_non_negative=True, input_name="sample_weight"
-        )
-        if weights.shape != (n,):
-            raise InvalidInput(f"sample_weight has the shape {weights.shape}; give one weight for each of the {n} rows.")
-        if np.ptp(weights) > 0 or not weights[0]:
-            raise InvalidInput(
-                f"sample_weight: {type(self).__name__} cannot weight instances, because its shares are counts of rows. Leave "
-                "the weights out, or repeat rows instead."
-            )
 
     def _numbers(self, X, **settings) -> np.ndarray:
         """X as an array of numbers; InvalidInput names a column that holds something else."""

@@ -6,15 +6,15 @@ from fractions import Fraction
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from clusterlets.estimators.assigning import AssigningClusterer
 from clusterlets.estimators.base import RandomState
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.methods import fair_limit
 
 # A number, which is taken exactly, or one for each sensitive column.
 NumberPerColumn = float | str | Fraction | Mapping[str, float | str | Fraction]
 
 
-class FairLimit(AssigningClusterer):
+class FairLimit(MethodClusterer):
     """k-means in which every group's share in a cluster differs from its share in the table by at most a limit.
 
     Limits hold exactly: they are checked with whole numbers, and a float means its shortest decimal, so 0.03 is 3/100. With

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from clusterlets.estimators.assigning import AssigningClusterer
 from clusterlets.estimators.base import RandomState
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.methods import coreset, fair_flow, fair_lp
 
 
-class FairLP(AssigningClusterer):
+class FairLP(MethodClusterer):
     """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
     Source: Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019. They solve a linear program
@@ -55,7 +55,7 @@ class FairLP(AssigningClusterer):
         self.random_state = random_state
 
 
-class FairFlow(AssigningClusterer):
+class FairFlow(MethodClusterer):
     """k-means whose rounds assign the instances as cheaply as bounds on the shares of the groups allow.
 
     Source: after Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892, and MS-FlowFC, arXiv 2605.13759. See
@@ -117,7 +117,7 @@ class FairFlow(AssigningClusterer):
         self.random_state = random_state
 
 
-class Coreset(AssigningClusterer):
+class Coreset(MethodClusterer):
     """Fair k-means on a small weighted sample of each group, then a fair assignment of all instances to its centres.
 
     Source: after Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019. See

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
-from clusterlets.estimators.assigning import AssigningClusterer
 from clusterlets.estimators.base import RandomState
+from clusterlets.estimators.method import MethodClusterer
 from clusterlets.methods import frac, frac_oe
 
 
-class FRAC(AssigningClusterer):
+class FRAC(MethodClusterer):
     """k-means whose clusters take turns picking instances, so that each gets its part of every group.
 
     Source: Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023. With the output ``nearest``,
@@ -75,7 +75,7 @@ class FRAC(AssigningClusterer):
         self.random_state = random_state
 
 
-class FRACOE(AssigningClusterer):
+class FRACOE(MethodClusterer):
     """Plain k-means, and one fair assignment of FRAC at the end.
 
     Source: as :class:`FRAC`. See :func:`clusterlets.algorithms.frac.frac_oe`.

@@ -55,6 +55,13 @@ def encode(sensitive_features, n: int, min_groups: int = 1, names: Sequence | No
         raise InvalidInput(f"sensitive_features has {n_rows} rows, and there are {n} instances.")
     if not columns:
         raise InvalidInput("sensitive_features has no column.")
+    texts = [str(name) for name, _ in columns]
+    if len(set(texts)) < len(texts):
+        repeated = next(text for text in texts if texts.count(text) > 1)
+        raise InvalidInput(
+            f"sensitive_features has two columns of the name {repeated!r}, so that a limit cannot say which of them it means; "
+            "rename one."
+        )
     if names is not None:
         columns = _select_columns(columns, names)
     # Few new rows of many known groups may all differ.
@@ -83,19 +90,27 @@ def names_of(classes: np.ndarray) -> list[str]:
     return [" + ".join(map(str, values)) for values in values_of(classes)]
 
 
+def has_columns(sensitive_features, names: Sequence) -> bool:
+    """Whether a table has columns of these names. An array has none, so its columns are matched by position."""
+    is_table = frame_columns(sensitive_features) is not None
+    is_table = is_table or bool(as_array(sensitive_features, "sensitive_features").dtype.names)
+    return is_table and set(map(str, names)) <= set(map(str, column_names(sensitive_features)))
+
+
 def _select_columns(columns: list[tuple[Any, Any]], names: Sequence) -> list[tuple[Any, Any]]:
-    numbers, given_names = list(range(len(names))), [name for name, _ in columns]
-    if numbers == list(names) or given_names == list(range(len(columns))):  # one of the tables has no names
-        if len(columns) != len(names):
-            raise InvalidInput(f"sensitive_features has {len(columns)} columns, and had {len(names)} in fit.")
+    given_names, numbers = [name for name, _ in columns], list(range(len(names)))
+    one_has_no_names = numbers == list(names) or given_names == list(range(len(columns)))
+    if one_has_no_names and len(columns) != len(names):
+        raise InvalidInput(f"sensitive_features has {len(columns)} columns, and had {len(names)} in fit.")
+    column_of_text = {str(name): (name, column) for name, column in columns}
+    missing = [name for name in names if str(name) not in column_of_text]
+    if not missing:
+        return [column_of_text[str(name)] for name in names]
+    if one_has_no_names:
         return columns
-    index_of_text = {str(name): index for index, name in enumerate(given_names)}
-    for name in names:
-        if str(name) not in index_of_text:
-            raise InvalidInput(
-                f"sensitive_features has no column {str(name)!r}; the clustering has {', '.join(map(str, names))}."
-            )
-    return [columns[index_of_text[str(name)]] for name in names]
+    raise InvalidInput(
+        f"sensitive_features has no column {str(missing[0])!r}; the clustering has {', '.join(map(str, names))}."
+    )
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:

@@ -7,6 +7,7 @@ from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_array
 
 from clusterlets.errors import ClusterletsError, InvalidInput, NoClusteringError
 
@@ -59,6 +60,25 @@ def as_array(values, name: str) -> np.ndarray:
         raise InvalidInput(f"{name} has rows of different lengths.") from None
 
 
+def weights_of_rows(sample_weight, n: int) -> np.ndarray:
+    """The weights (n,). Raises a ValueError if they are masked, or if scikit-learn refuses them."""
+    array = as_array(sample_weight, "sample_weight")
+    weights = check_array(array, ensure_2d=False, dtype=np.float64, ensure_non_negative=True, input_name="sample_weight")
+    if weights.shape != (n,):
+        raise InvalidInput(f"sample_weight has the shape {weights.shape}; give one weight for each of the {n} rows.")
+    return weights
+
+
+def check_equal_weights(sample_weight, n: int, owner: str) -> None:
+    """Raise a ValueError unless all rows weigh the same; first for weights that scikit-learn refuses too."""
+    weights = weights_of_rows(sample_weight, n)
+    if np.ptp(weights) > 0 or not weights[0]:
+        raise InvalidInput(
+            f"sample_weight: {owner} cannot weight instances, because its shares are counts of rows. Leave the weights out, or "
+            "repeat rows instead."
+        )
+
+
 def frame_columns(table) -> list[tuple[Any, Any]] | None:
     """The name and the values of each column of a DataFrame, Series or Index of pandas, or of a table or column of polars or
     Arrow; None for anything else. A column without a name is called 0.
@@ -91,16 +111,20 @@ def check_numbers(X) -> None:
     if frame is None:
         array = as_array(X, "X")
         frame = list(enumerate(array.T)) if array.ndim == 2 and array.dtype.kind in "mMOUS" else []
-        has_names = False
+        check_columns(frame, have_names=False)
     else:
-        has_names = True
-    for name, column in frame:
+        check_columns(frame, have_names=True)
+
+
+def check_columns(columns: list[tuple[Any, Any]], have_names: bool) -> None:
+    """What :func:`check_numbers` checks, for columns (n,) of X that are given as pairs with their names or numbers."""
+    for name, column in columns:
         values = np.asarray(column)
         if values.dtype.kind in "mM":
             _refuse_time(name, values[0] if len(values) else "")
         if values.dtype.kind in "OUS":
-            _check_cells(name, values, has_names)
-        missing = np.flatnonzero(is_missing(values) if has_names else [])
+            _check_cells(name, values, have_names)
+        missing = np.flatnonzero(is_missing(values) if have_names else [])
         if len(missing):
             raise InvalidInput(
                 f"X: column {name!r} contains NaN: {len(missing)} rows have no value, the first is row {missing[0]} (counting "

@@ -7,8 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clusterlets import methods
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.compiled import compile_together
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer, RandomState
@@ -16,6 +19,11 @@ from clusterlets.estimators.inputs import InvalidInput, as_python, check_whole
 from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
 from clusterlets.estimators.saved import SavedClustering
 from clusterlets.methods.interface.check import check_parameters
+
+
+def _can_assign(estimator: "MethodClusterer") -> bool:
+    """Whether the method guarantees something for new rows. Otherwise, the estimator does not have the function."""
+    return estimator._method().assignment_limits is not methods.Method.assignment_limits
 
 
 class MethodClusterer(FairClusterer):
@@ -112,6 +120,55 @@ class MethodClusterer(FairClusterer):
         int array (n,)
         """
         return nearest_centres(self._check_new_rows(X), self.cluster_centers_)
+
+    @available_if(_can_assign)
+    def saved(self) -> SavedClustering:
+        """The clustering with everything that :meth:`assign` needs.
+
+        ``saved().save(path)`` writes it as JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
+        """
+        check_is_fitted(self)
+        if self._saved is None:
+            self._saved = SavedClustering.of(self)
+        return self._saved
+
+    @available_if(_can_assign)
+    def assign(self, X, *, sensitive_features, remember=False):
+        """Assign new rows to clusters, as cheaply as possible, so that the guarantee holds for old and new rows together.
+
+        Shares are compared with those of the fitted table, however many rows are remembered. Costs are squared distances to
+        ``cluster_centers_``, which do not change.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n, d)
+        sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
+            As in ``fit``, with the same columns; new values are allowed. A value that differs from one of the fit only in its
+            spelling or type, such as TRUE or 1 for True, counts as that one, if there is only one.
+        remember : bool, default=False
+            Whether these rows count as old rows in later calls.
+
+        Returns
+        -------
+        int array (n,)
+            Cluster of each row.
+
+        Warns
+        -----
+        UserWarning
+            If a group did not occur in the fit. Its subclass :class:`~clusterlets.errors.LookAlikeGroups` says which values
+            were spelt differently than in the fit. Its subclass :class:`~clusterlets.errors.LimitsMissed` says that no labels
+            within the limits were found. The labels then have the least largest miss, and the warning says in which cluster
+            and group it is, by how much, and what would mend it. ``saved().miss`` has these as numbers.
+
+        Notes
+        -----
+        O(n k d) time, and O(n k) for each step that solves the dual problem.
+        """
+        check_same_index(X=X, sensitive_features=sensitive_features)  # before X becomes an array, which has no index
+        if not _num_samples(X):
+            raise InvalidInput("X has no rows, so there is nothing to assign.")
+        return self.saved().assign(self._check_new_rows(X), sensitive_features, remember)
 
 
 class MethodClustering(MethodClusterer):

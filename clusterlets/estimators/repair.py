@@ -142,9 +142,9 @@ def broken_limits(
     counts = np.zeros((len(classes), len(clusters)), dtype=np.int64)
     np.add.at(counts, (groups, codes), 1)
     excess, units = products(rows, counts), violation_units(rows)
-    values, broken = values_of(classes), []
+    values, names, broken = values_of(classes), column_names(sensitive_features), []
     for cluster, limit in zip(*np.nonzero(excess.T > 0), strict=True):
-        name, is_too_many = limited_group(rows[limit], values)
+        name, is_too_many = limited_group(rows[limit], values, names)
         broken.append((clusters[cluster], name, int(-(-excess[limit, cluster] // units[limit])), is_too_many))
     return broken
 

@@ -1,26 +1,28 @@
-"""Fitted clusterings to which new rows can be assigned. They are saved as JSON, so loading a file runs no code."""
+"""Fitted clusterings to which new rows can be assigned."""
 
-import hashlib
-import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from clusterlets import methods
-from clusterlets.algorithms.checks import check_groups, check_largest, check_same_index
+from clusterlets.algorithms.checks import check_groups, check_largest, check_same_index, look_alikes, notation
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.limit_assignment import NewLabels, assign_new
-from clusterlets.estimators.groups import encode, values_of
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers
-from clusterlets.storage import write_json
+from clusterlets.errors import LimitsMissed, LookAlikeGroups
+from clusterlets.estimators import saved_file
+from clusterlets.estimators.groups import encode, has_columns, values_of
+from clusterlets.estimators.inputs import (
+    InvalidInput,
+    as_array,
+    as_invalid_input,
+    check_columns,
+    check_numbers,
+    frame_columns,
+    is_missing,
+)
 from clusterlets.text import counted, first_of
-
-_FORMAT, _FORMER_FORMAT = "clusterlets clustering 2", "clusterlets clustering 1"
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Miss:
         By how much a share misses its limit.
     cluster : int
     group : str
-        The group, or the value in a sensitive column, whose share this is.
+        The group whose share this is: ``sex = f``, or the value alone if the sensitive column has no name.
     is_too_many : bool
         Whether the share is above its limit, and not below.
     is_proved : bool
@@ -52,16 +54,19 @@ class Miss:
     missing_group: str
 
     @classmethod
-    def of(cls, new: NewLabels, rows: np.ndarray, groups: Sequence[tuple]) -> "Miss | None":
-        """The largest miss of new labels, or None if all limits are kept. ``rows`` (R, K) are the limits."""
+    def of(cls, new: NewLabels, rows: np.ndarray, groups: Sequence[tuple], names: Sequence) -> "Miss | None":
+        """The largest miss of new labels, or None if all limits are kept. ``rows`` (R, K) are the limits.
+
+        ``names`` (S,) are the sensitive columns.
+        """
         if (new.excess <= 0).all():
             return None
         limit, cluster = np.unravel_index(new.misses.argmax(), new.misses.shape)
-        group, is_too_many = limited_group(rows[limit], groups)
+        group, is_too_many = limited_group(rows[limit], groups, names)
         n_missing = 0
         if (rows[limit] > 0).any() and (rows[limit] < 0).any():
             n_missing = int((-(np.maximum(0, new.excess[limit]) // rows[limit].min())).sum())
-        missing_group = _common_name(rows[limit] < 0, groups) or f"other groups than {group}"
+        missing_group = _common_name(rows[limit] < 0, groups, names) or f"other groups than {group}"
         return cls(float(new.misses.max()), int(cluster), group, is_too_many, new.is_proved, n_missing, missing_group)
 
     def __str__(self) -> str:
@@ -76,20 +81,25 @@ class Miss:
         return sentence
 
 
-def limited_group(row: np.ndarray, groups: Sequence[tuple]) -> tuple[str, bool]:
-    """The name of the group, or value in a column, that a limit (K,) bounds, and whether it bounds its share from above."""
-    above, below = (_common_name(row * sign > 0, groups) for sign in (1, -1))
+def limited_group(row: np.ndarray, groups: Sequence[tuple], names: Sequence) -> tuple[str, bool]:
+    """The name of the group that a limit (K,) bounds, and whether it bounds its share from above.
+
+    ``groups`` are K tuples of values in the sensitive columns ``names``. The group is a value of one column, such as
+    ``sex = f``, or a combination of values.
+    """
+    above, below = (_common_name(row * sign > 0, groups, names) for sign in (1, -1))
     return (str(below), False) if above is None else (above, True)
 
 
-def _common_name(is_included: np.ndarray, groups: Sequence[tuple]) -> str | None:
-    """The name of the single group that is included, or the value that just these groups have in a column; else None."""
-    columns = [[" + ".join(map(str, group)) for group in groups], *zip(*groups, strict=True)]
-    for column in columns:
+def _common_name(is_included: np.ndarray, groups: Sequence[tuple], names: Sequence) -> str | None:
+    """The name of the value that just the included groups have in a column, or of the single included group; else None."""
+    for name, column in zip(names, zip(*groups, strict=True), strict=True):
         values = {value for value, included in zip(column, is_included, strict=True) if included}
         if len(values) == 1 and [value in values for value in column] == is_included.tolist():
-            return str(values.pop())
-    return None
+            where = f"{name} = " if isinstance(name, str) else f"column {name} = " if len(names) > 1 else ""
+            return f"{where}{values.pop()}"
+    included = np.flatnonzero(is_included)
+    return " + ".join(map(str, groups[included[0]])) if len(included) == 1 else None
 
 
 @dataclass
@@ -118,6 +128,13 @@ class SavedClustering:
         Names of the features; None if they have no names.
     mean, scale : float arrays (d,), or None
         Each feature x is scaled to ``(x - mean) / scale``, or to 0 if its scale is 0. None if features are not scaled.
+    fill : float array, or None
+        For each feature that encodes no text, what stands for a missing value. None if a missing value is an error.
+    text_columns : mapping of str to list
+        Columns of text, whose values in the list have a feature ``column = value`` each; None is any other value. These are
+        the last features.
+    miss : Miss or None
+        The largest miss of a limit in the last call of :meth:`assign`; None if old and new rows together keep all limits.
     """
 
     method: str
@@ -130,16 +147,21 @@ class SavedClustering:
     feature_names: list[str] | None = None
     mean: np.ndarray | None = None
     scale: np.ndarray | None = None
+    fill: np.ndarray | None = None
+    text_columns: Mapping[str, list] = field(default_factory=dict)
+    miss: Miss | None = field(default=None, init=False)
 
     @classmethod
-    def of(cls, estimator, *, feature_names: Sequence[str] | None = None, mean=None, scale=None) -> "SavedClustering":
-        """Take the clustering from a fitted estimator. The other arguments become the attributes of the same names.
+    def of(cls, estimator, *, feature_names: Sequence[str] | None = None, **preparation) -> "SavedClustering":
+        """Take the clustering from a fitted estimator.
+
+        The other arguments become the attributes of the same names: ``mean``, ``scale``, ``fill`` and ``text_columns`` say how
+        the features were prepared.
 
         Raises InvalidInput if the method guarantees nothing for new rows.
         """
         method = estimator._method()
-        all_methods = map(methods.get, methods.names())
-        savable = [other for other in all_methods if other.assignment_limits is not methods.Method.assignment_limits]
+        savable = saved_file.savable_methods()
         if method not in savable:
             raise InvalidInput(
                 f"A clustering of {method.name} cannot be saved, because this method guarantees nothing for new rows; "
@@ -157,44 +179,49 @@ class SavedClustering:
             groups,
             counts,
             counts.sum(axis=1),
-            None if names is None else list(names),
-            mean,
-            scale,
+            None if names is None else list(map(str, names)),
+            **preparation,
         )
 
-    def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, Miss | None]:
+    def assign(self, X, sensitive_features, remember: bool = False) -> np.ndarray:
         """Assign new rows as :meth:`clusterlets.FairLimit.assign` does. X is in the units of the fitted table.
 
-        Returns
-        -------
-        labels : int array (n,)
-        miss : Miss or None
-            The largest miss of a limit; None if old and new rows together keep all limits.
+        Returns the cluster (n,) of each row. If a limit is missed, it warns, and ``miss`` says where and by how much.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
-        X = self._scale_features(X)
+        X = self._features(X)
         codes, groups = self._encode_groups(sensitive_features, len(X))
         n_unknown = len(groups) - len(self.groups)
         counts, fitted_counts = np.pad(self.counts, ((0, n_unknown), (0, 0))), np.pad(self.fitted_counts, (0, n_unknown))
-        method = methods.get(self.method)()
-        method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
-        totals = np.bincount(codes, minlength=len(groups))
-        limits = method.assignment_limits(counts, totals, fitted_counts, **self.parameters)
-        assert limits is not None  # `of` refuses methods without limits
+        method = next(method for method in saved_file.savable_methods() if method.name == self.method)
+        parts = {**vars(self), "groups": groups, "counts": counts, "fitted_counts": fitted_counts}
+        limits = saved_file.limits_of_new_rows(method, parts, np.bincount(codes, minlength=len(groups)))
         costs = squared_distances_to_centres(X, self.centres, len(self.centres))
         new = assign_new(costs, codes, counts.sum(axis=0), *limits)
         if remember:
             np.add.at(counts, (codes, new.labels), 1)
             self.groups, self.counts, self.fitted_counts = groups, counts, fitted_counts
-        return new.labels, Miss.of(new, limits[0], groups)
+        self.miss = Miss.of(new, limits[0], groups, self.sensitive_names)
+        if self.miss:
+            warnings.warn(f"{self.miss}.", LimitsMissed, stacklevel=2)
+        return new.labels
 
     def _encode_groups(self, sensitive_features, n: int) -> tuple[np.ndarray, list[tuple]]:
         """The group codes (n,) of new rows, and all groups: those of the fit, and after them unknown ones."""
-        codes, classes = encode(sensitive_features, n, names=self.sensitive_names)
-        groups_of_new_rows = [self._match_values_of_fit(values) for values in values_of(classes)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LookAlikeGroups)  # look-alikes of the fit's values are matched, others refused
+            codes, classes = encode(sensitive_features, n, names=self.sensitive_names)
+        columns = [
+            self._match_values_of_fit(name, values, fitted)
+            for name, values, fitted in zip(
+                self.sensitive_names, zip(*values_of(classes), strict=True), zip(*self.groups, strict=True), strict=True
+            )
+        ]
+        groups_of_new_rows = list(zip(*columns, strict=True))
         unknown_groups = list(dict.fromkeys(values for values in groups_of_new_rows if values not in self.groups))
         if unknown_groups:
-            self._check_order_of_columns(unknown_groups)
+            if not has_columns(sensitive_features, self.sensitive_names):
+                self._check_order_of_columns(unknown_groups)
             with as_invalid_input("sensitive_features, groups that did not occur in the fit:"):
                 check_groups(unknown_groups, n)
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
@@ -203,6 +230,34 @@ class SavedClustering:
             )
         groups = [*self.groups, *unknown_groups]
         return np.array([groups.index(values) for values in groups_of_new_rows])[codes], groups
+
+    def _match_values_of_fit(self, name, values: tuple, fitted: tuple) -> list:
+        """Replace each value (K,) of a column by the fit's value that it looks like. A warning names other spellings.
+
+        A file may give numbers and booleans as text, and two tables may spell a group differently.
+        """
+        known, where = list(dict.fromkeys(fitted)), f"sensitive_features, column {name}:"
+        matched, respelt = {}, []
+        for value in dict.fromkeys(values):
+            alike = [other for other in known if other == value and isinstance(other, bool) == isinstance(value, bool)]
+            alike = alike or [other for other in known if notation(other) == notation(value)]
+            if len(alike) > 1:
+                raise InvalidInput(
+                    f"{where} {value!r} may be {' or '.join(map(repr, alike))} of the fit; spell it as one of them."
+                )
+            matched[value] = alike[0] if alike else value
+            if alike and value != alike[0] and str(value) != str(alike[0]):
+                respelt.append(f"{value!r} as {alike[0]!r}")
+        unknown = look_alikes(value for value in matched.values() if value not in known)
+        if unknown:
+            raise InvalidInput(f"{where} {unknown}.")
+        if respelt:
+            warnings.warn(
+                f"{where} spelt differently than in the fit, and counted {', '.join(first_of(respelt, 5))}",
+                LookAlikeGroups,
+                stacklevel=4,
+            )
+        return [matched[value] for value in values]
 
     def _check_order_of_columns(self, unknown_groups: list[tuple]) -> None:
         """Raise InvalidInput if a column of unknown groups holds only values of another column of the fit."""
@@ -215,21 +270,22 @@ class SavedClustering:
                         f"fit, {', '.join(map(str, self.sensitive_names))}."
                     )
 
-    def _match_values_of_fit(self, values: tuple) -> tuple:
-        """Replace each value by the fit's value that has the same text: a file may give numbers and booleans as text."""
-        values_by_text = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
-        pairs = zip(values, values_by_text, strict=True)
-        return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
-
-    def _scale_features(self, X) -> np.ndarray:
-        columns = getattr(X, "column_names", getattr(X, "columns", None))  # of an Arrow table, or of a data frame
-        if self.feature_names is not None and columns is not None:
-            missing = [name for name in self.feature_names if name not in columns]
-            if missing:
-                raise InvalidInput(f"X has no column {missing[0]!r}; the clustering has {', '.join(self.feature_names)}.")
-            X = X.select(self.feature_names) if hasattr(X, "select") else X[self.feature_names]
-        check_numbers(X)
-        X = np.ascontiguousarray(X, dtype=np.float64)
+    def _features(self, X) -> np.ndarray:
+        """The features (n, d) of new rows, filled, encoded and scaled as in the fit."""
+        frame = frame_columns(X)
+        if frame is not None and self.feature_names is not None:
+            X = self._features_of_columns(frame, self.feature_names)
+        else:
+            check_numbers(X)
+            try:
+                X = np.array(as_array(X, "X"), dtype=np.float64, order="C")
+            except (TypeError, ValueError):
+                raise InvalidInput("X must hold finite numbers.") from None
+            if X.ndim == 2 and self.fill is not None and X.shape[1] >= len(self.fill):
+                filled = X[:, : len(self.fill)]
+                filled[...] = np.where(np.isnan(filled), self.fill, filled)
+        if X.size == 0:
+            raise InvalidInput("X has no rows, so there is nothing to assign.")
         if X.ndim != 2 or X.shape[1] != self.centres.shape[1]:
             raise InvalidInput(f"X must have {self.centres.shape[1]} columns, as in fit.")
         if not np.isfinite(X).all():
@@ -240,53 +296,50 @@ class SavedClustering:
             return X
         return np.divide(X - self.mean, self.scale, out=np.zeros_like(X), where=self.scale > 0)
 
+    def _features_of_columns(self, frame: list[tuple[Any, Any]], feature_names: list[str]) -> np.ndarray:
+        """The features (n, d) from the columns of a table, which may hold text that the fit encoded."""
+        columns = dict(frame)
+        numeric = feature_names[: len(feature_names) - sum(map(len, self.text_columns.values()))]
+        is_encoded = all(name in columns for name in feature_names)
+        needed = feature_names if is_encoded else [*numeric, *self.text_columns]
+        for name in needed:
+            n_columns = sum(name == other for other, _ in frame)
+            if n_columns != 1:
+                has = "has no column" if not n_columns else "has more than one column"
+                raise InvalidInput(f"X {has} {name!r}; the clustering has {', '.join(needed)}.")
+        numbers = [(name, columns[name]) for name in (needed if is_encoded else numeric)]
+        if self.fill is not None:
+            fills = dict(zip(numeric, self.fill, strict=True))
+            numbers = [(name, _filled(column, fills.get(name))) for name, column in numbers]
+        check_columns(numbers, have_names=True)
+        blocks = [np.asarray(column, dtype=np.float64)[:, None] for _, column in numbers]
+        if not is_encoded:
+            blocks += [_encode_text(name, columns[name], levels) for name, levels in self.text_columns.items()]
+        return np.ascontiguousarray(np.hstack(blocks))
+
     def save(self, path: str) -> None:
-        """Write the clustering to a JSON file. Raises InvalidInput if JSON cannot hold a value of a group or a parameter."""
-        content = {"format": _FORMAT, **{name: _to_json_types(value) for name, value in vars(self).items()}}
-        write_json(path, {**content, "sha256": _digest(content)})
+        """Write the clustering to a JSON file. Raises InvalidInput if it cannot hold a group or a parameter."""
+        saved_file.write(path, {name: value for name, value in vars(self).items() if name != "miss"})
 
     @classmethod
     def load(cls, path: str) -> "SavedClustering":
         """Read a file that :meth:`save` wrote. Raises InvalidInput for any other file, OSError for an unreadable one."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            digest = content.pop("sha256", None) if isinstance(content, dict) else None
-            if isinstance(content, dict) and content.get("format") == _FORMER_FORMAT:
-                raise ValueError("an earlier version saved it, without the shares of the fitted table: cluster the table again")
-            if digest is None or content.get("format") != _FORMAT:
-                raise ValueError("it has a different format")
-            if digest != _digest(content):
-                raise ValueError("it was changed after it was saved")
-            del content["format"]
-            saved = cls(**content)
-            saved.groups = [tuple(values) for values in saved.groups]
-            saved.centres, saved.counts = np.array(saved.centres, dtype=np.float64), np.array(saved.counts, dtype=np.int64)
-            saved.fitted_counts = np.array(saved.fitted_counts, dtype=np.int64)
-            for name in ("mean", "scale"):
-                value = getattr(saved, name)
-                setattr(saved, name, None if value is None else np.array(value, dtype=np.float64))
-        except (TypeError, ValueError, KeyError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise InvalidInput(f"{path} is not an intact clustering from `clusterlets cluster --save` ({reason}).") from None
-        return saved
+        return cls(**saved_file.read(path))
 
 
-def _digest(content: Mapping) -> str:
-    """SHA-256 of the content, after a round trip through JSON so that saved and loaded content agree."""
-    as_loaded = json.loads(json.dumps(content))
-    return hashlib.sha256(json.dumps(as_loaded, sort_keys=True).encode()).hexdigest()
+def _filled(column, fill: float | None) -> np.ndarray:
+    values = np.asarray(column)
+    return values if fill is None else np.where(is_missing(values), fill, values)
 
 
-def _to_json_types(value: Any) -> Any:
-    """Convert a value to types of JSON. A fraction becomes text such as 1/50, which parameters accept."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(name): _to_json_types(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_to_json_types(item) for item in value]
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise InvalidInput(f"{value!r} cannot be saved: groups and parameters must be text, numbers or booleans.")
+def _encode_text(name: str, column, levels: list) -> np.ndarray:
+    """A feature (n, L) for each of the levels of a column of text. Without the level None, a warning names other values."""
+    values = np.asarray(column, dtype=object)
+    texts = ["missing" if gap else str(value).strip() for value, gap in zip(values, is_missing(values), strict=True)]
+    index = {level: position for position, level in enumerate(levels)}
+    others = index.get(None, len(levels))
+    unknown = [text for text in dict.fromkeys(texts) if text not in index] if others == len(levels) else []
+    if unknown:
+        names = ", ".join(map(repr, first_of(unknown, 5)))
+        warnings.warn(f"X, column {name!r}: the fit had no rows with {names}, so these rows are no value of it", stacklevel=5)
+    return np.eye(len(levels) + 1)[[index.get(text, others) for text in texts], : len(levels)]

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.fairness import fairness_report
-from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.estimators.inputs import InvalidInput, check_equal_weights
 
 
 class ClusterScorer:
@@ -41,13 +41,13 @@ class ClusterScorer:
         self._score = score
         self._requested = requested
 
-    def __call__(self, estimator, X, y=None, *, sensitive_features=None) -> float:
+    def __call__(self, estimator, X, y=None, sample_weight=None, *, sensitive_features=None) -> float:
         """Cluster X (n, d) with a clone of the estimator, and return the score.
 
         Raises
         ------
         InvalidInput
-            If ``sensitive_features`` are missing, or if the estimator refuses its input.
+            If ``sensitive_features`` are missing, if weights differ, or if the estimator refuses its input.
         """
         if sensitive_features is None:
             raise InvalidInput(
@@ -55,6 +55,8 @@ class ClusterScorer:
                 "sklearn.set_config(enable_metadata_routing=True), if the estimator asks for them too: "
                 "estimator.set_fit_request(sensitive_features=True)."
             )
+        if sample_weight is not None:
+            check_equal_weights(sample_weight, _num_samples(X), self.__name__)
         check_same_index(X=X, sensitive_features=sensitive_features)  # transformers may drop the index
         if isinstance(estimator, Pipeline):
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X

@@ -214,21 +214,19 @@ def _limits_on_shares(shares, columns, values):
     names_columns = all(isinstance(bounds, Mapping) for bounds in shares.values())
     if not names_columns and len(columns) > 1:
         raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_join_quoted(columns)}.")
-    for column, bounds in shares.items() if names_columns else [(next(iter(columns)), shares)]:
-        index = _index_of(column, columns, "shares", "sensitive column")
-        intervals = {
-            _index_of(group, values[index], "shares", "group"): (_exact(least), _exact(largest))
-            for group, (least, largest) in bounds.items()
-        }
-        yield from share_limits(index, intervals)
+    bounds_of_columns = shares if names_columns else {next(iter(columns)): shares}
+    indexes = _indexes_of(bounds_of_columns, columns, "shares", "sensitive column")
+    for index, bounds in zip(indexes, bounds_of_columns.values(), strict=True):
+        levels = _indexes_of(bounds, values[index], "shares", "group")
+        intervals = [(_exact(least), _exact(largest)) for least, largest in bounds.values()]
+        yield from share_limits(index, dict(zip(levels, intervals, strict=True)))
 
 
 def _number_per_column(parameter: str, value, columns) -> list:
     """The value of a parameter for each sensitive column, as Fractions."""
     if not isinstance(value, Mapping):
         return [_exact(value)] * len(columns)
-    for column in value:
-        _index_of(column, columns, parameter, "sensitive column")
+    _indexes_of(value, columns, parameter, "sensitive column")
     missing = [column for column in columns if column not in value]
     if missing:
         raise ClusterletsError(f"{parameter} has no value for the sensitive column {missing[0]!r}; name all of them.")
@@ -257,10 +255,18 @@ def _join_quoted(names) -> str:
     return ", ".join(map(repr, names))
 
 
-def _index_of(name, names, parameter: str, kind: str) -> int:
-    """The index of a name. A text also matches the number that it spells, because commands pass only texts."""
-    available = list(names)
-    for index, value in enumerate(available):
-        if value == name or str(value) == str(name):
-            return index
-    raise ClusterletsError(f"{parameter}: there is no {kind} {name!r}, only {_join_quoted(available)}.")
+def _indexes_of(requested, names, parameter: str, kind: str) -> list[int]:
+    """The index of each requested name among the names. A text also matches the number that it spells.
+
+    Commands pass only texts. Raises ClusterletsError for a name that is not there, or that is requested in two spellings.
+    """
+    available, indexes = list(names), []
+    for name in requested:
+        equal = [index for index, value in enumerate(available) if value == name]
+        alike = equal or [index for index, value in enumerate(available) if str(value) == str(name)]
+        if not alike:
+            raise ClusterletsError(f"{parameter}: there is no {kind} {name!r}, only {_join_quoted(available)}.")
+        indexes.append(alike[0])
+    if len(set(indexes)) < len(indexes):
+        raise ClusterletsError(f"{parameter}: {_join_quoted(requested)} name a {kind} twice; name it once.")
+    return indexes

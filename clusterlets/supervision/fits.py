@@ -2,13 +2,14 @@
 
 Fits run in a forked process: one process for each fit, or one for several if fits are stateless. A method that hangs, crashes
 or exhausts the memory loses only its own run. This process reads the outcomes and the output of the other one, stops it at its
-deadline, and afterwards ends every process and removes every temporary file that it left.
+deadline, and afterwards ends every process and removes every temporary file that it left. Windows cannot fork, so there
+fits run in this process, and nothing stops them.
 :mod:`clusterlets.supervision.processes` says what happens when this process itself is ended.
 """
 
+import functools
 import math
 import os
-import resource
 import signal
 import sys
 import tempfile
@@ -21,6 +22,11 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NoReturn
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 from clusterlets.errors import ClusterletsError, MethodError, NoClusteringError
 from clusterlets.supervision import processes
@@ -35,6 +41,8 @@ _POLL_INTERVAL = 0.1  # seconds between two checks whether a process has ended w
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM)  # may raise an exception in this process
 #: The wall-clock time of a fit may be this many times its budget of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
+#: Whether this system can run fits in processes of their own, and stop them.
+CAN_STOP_FITS = hasattr(os, "fork") and hasattr(signal, "setitimer") and resource is not None
 
 
 @dataclass(frozen=True)
@@ -70,10 +78,19 @@ def fits(
     anyway, so they share a process. This saves 13 ms of CPU time per fit with Numba, a seventh of the time of the paper's grid.
     """
     remaining = list(seeds)
+    if not CAN_STOP_FITS:
+        _say_that_budgets_are_not_kept()
+        yield from ((seed, _run_fit(fit, seed, Budget())) for seed in remaining)
+        return
     while remaining:
         outcomes = _fits_in_one_process(fit, remaining[: _LARGEST_BATCH if stateless else 1], budget)
         yield from zip(remaining, outcomes, strict=False)
         del remaining[: len(outcomes)]
+
+
+@functools.cache
+def _say_that_budgets_are_not_kept() -> None:
+    print("clusterlets: this system cannot stop a fit, so limits on a fit's time and memory are not kept.", file=sys.stderr)
 
 
 def _fits_in_one_process(fit: Callable[[int], Any], seeds: list[int], budget: Budget) -> list[Fit]:

@@ -40,6 +40,10 @@ class Table:
         Rows that :func:`without_duplicates` left out.
     one_hot : tuple of slices
         Features that encode one column of text each. :func:`scaled` gives them together the weight of one feature.
+    text_columns : mapping of str to list
+        These columns of text, with the value of each such feature; None is any other value.
+    fill : float array, or None
+        What filled the gaps of each feature that encodes no text; None if gaps were not filled.
     """
 
     X: np.ndarray
@@ -49,6 +53,8 @@ class Table:
     sensitive: Mapping[str, np.ndarray] = field(default_factory=dict)
     dropped_duplicates: int = 0
     one_hot: tuple[slice, ...] = ()
+    text_columns: Mapping[str, list] = field(default_factory=dict)
+    fill: np.ndarray | None = None
 
     @property
     def group_counts(self) -> np.ndarray:
@@ -171,19 +177,24 @@ def scaled(table: Table, scaling: str) -> np.ndarray:
     check_magnitudes(table.X, table.feature_names, each=scaling == "standard")
     if scaling == "none":
         return table.X
-    X = standardise(table.X)
-    for columns in table.one_hot:
-        variance = table.X[:, columns].var(axis=0).sum()
-        X[:, columns] = (table.X[:, columns] - table.X[:, columns].mean(axis=0)) / np.sqrt(variance)
-    return X
+    return _standardised(table.X, *moments(table.X, table.one_hot))
 
 
 def standardise(X: np.ndarray) -> np.ndarray:
     """Features (n, d) with zero mean and unit population variance. Constant ones become 0."""
-    mean, scale = moments(X)
+    return _standardised(X, *moments(X))
+
+
+def _standardised(X: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.where(scale > 0, (X - mean) / np.where(scale > 0, scale, 1.0), 0.0)
 
 
-def moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (d,) and population standard deviation (d,) of the features. The latter is exactly 0 for constant ones."""
-    return X.mean(axis=0), np.where(X.max(axis=0) > X.min(axis=0), X.std(axis=0), 0.0)
+def moments(X: np.ndarray, one_hot: Sequence[slice] = ()) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (d,) and population standard deviation (d,) of the features. The latter is exactly 0 for constant ones.
+
+    Features of one slice of ``one_hot`` have their total variance's root in place of their own.
+    """
+    scale = np.where(X.max(axis=0) > X.min(axis=0), X.std(axis=0), 0.0)
+    for columns in one_hot:
+        scale[columns] = np.sqrt(X[:, columns].var(axis=0).sum())
+    return X.mean(axis=0), scale

@@ -188,18 +188,21 @@ def read(
         X, has_features, row_remarks = source.complete_rows(columns, text_columns if one_hot else [], advice)
         if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
-        names, slices = [column.name for column in columns], []
+        fill = np.median(X, axis=0) if reading.missing == "median" else None  # the same median with the gaps as without them
+        names, slices, levels_of_columns = [column.name for column in columns], [], {}
         for column in text_columns if one_hot else []:
             levels, dummies = _one_hot(column.cells, has_features)
             if len(levels) < 2:
                 remarks.append(f"left out (text that hardly ever repeats, or never varies): {column.name}")
                 continue
             slices.append(slice(len(names), len(names) + len(levels)))
-            X, names = np.column_stack([X, dummies]), names + [f"{column.name} = {level}" for level in levels]
+            X = np.column_stack([X, dummies])
+            names += [f"{column.name} = {'other' if level is None else level}" for level in levels]
+            levels_of_columns[column.name] = levels
         with _at(f"{path.name}:"):
             sensitive_columns = [np.where(has_group, values, "")[has_features] for values in sensitive_values.values()]
             table = table_of_groups(X[has_features], tuple(names), sensitive_columns, min_groups)
-            table = replace(table, one_hot=tuple(slices))
+            table = replace(table, one_hot=tuple(slices), text_columns=levels_of_columns, fill=fill)
             check(table)
         if not np.ptp(table.X, axis=0).any():
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
@@ -214,15 +217,18 @@ def read_rows(
     features: Sequence[str],
     reading: Reading = Reading(),
     *,
+    text: Sequence[str] = (),
+    keeps_gaps: bool = False,
     advice: str = "",
-) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], list[str], np.ndarray]:
     """Read rows that need not form a valid table by themselves. Parameters and errors are as in :func:`read`.
 
-    ``features`` may be empty.
+    ``features`` may be empty. ``text`` are further columns. With ``keeps_gaps``, gaps are no error, and the caller fills them.
 
     Returns
     -------
-    X : float array (n, d)
+    columns : mapping of str to array (n,)
+        The features, as numbers, and the columns of text. A gap is NaN, or None in text.
     sensitive_values : mapping of str to object array (n,)
         The value in each sensitive column.
     remarks : list of str
@@ -231,16 +237,22 @@ def read_rows(
         Each row's number in the file, counted from 0.
     """
     with _bad_data_as_user_error(path):
-        source = _Source.open(path, sensitive, features, reading)
+        source = _Source.open(path, sensitive, [*features, *text], reading)
         sensitive_values, has_group, group_remarks = source.groups(sensitive)
-        X, has_features, remarks = source.complete_rows(source.columns(features), [], advice, can_fill=False)
+        X, has_features, remarks = source.complete_rows(
+            source.columns(features), source.columns(text), advice, can_fill=False, keeps_gaps=keeps_gaps
+        )
         rows = np.flatnonzero(has_features & has_group)
         if not len(rows):
             raise BadData(
                 f"{path.name}: no row has a sensitive value{' and all features' if reading.missing == 'drop' else ''}."
             )
         remarks += group_remarks(has_features)
-        return X[rows], {name: values[rows] for name, values in sensitive_values.items()}, remarks, rows
+        columns: dict[str, np.ndarray] = dict(zip(features, X[rows].T, strict=True))
+        for name in text:
+            cells = [None if _is_gap(cell) else cell.strip() for cell in source.cells[name]]
+            columns[name] = np.array(cells, dtype=object)[rows]
+        return columns, {name: values[rows] for name, values in sensitive_values.items()}, remarks, rows
 
 
 def read_column(path: Path, name: str, reading: Reading = Reading()) -> np.ndarray:
@@ -340,7 +352,12 @@ class _Source:
         return [f"ignored (not named as features): {', '.join(first_of(unused, _MAX_LISTED))}"] if unused else []
 
     def complete_rows(
-        self, columns: Sequence["_Column"], text_columns: Sequence["_Column"], advice: str, can_fill: bool = True
+        self,
+        columns: Sequence["_Column"],
+        text_columns: Sequence["_Column"],
+        advice: str,
+        can_fill: bool = True,
+        keeps_gaps: bool = False,
     ) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """The numbers of the columns (n, d), whether each row has all features (n,), and remarks about gaps."""
         self._check_cells(columns, advice)
@@ -352,6 +369,9 @@ class _Source:
         is_incomplete = np.any(list(lacking.values()), axis=0) if lacking else np.zeros(len(X), dtype=bool)
         if not lacking:
             return X, ~is_incomplete, []
+        if keeps_gaps:
+            filled = ", ".join(f"{name} ({gap.sum()})" for name, gap in lacking.items())
+            return X, np.ones(len(X), dtype=bool), [f"cells without a value, filled as in the fit: {filled}"]
         n_cells = sum(int(gap.sum()) for gap in lacking.values())
         if self.reading.missing == "error":
             name, gap = next(iter(lacking.items()))
@@ -586,8 +606,8 @@ def _choose_features(
     return features, remarks
 
 
-def _one_hot(cells: Sequence[str], is_used: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """The values (L,) of a text column that have a feature each, rare ones joined, and these features (n, L).
+def _one_hot(cells: Sequence[str], is_used: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    """The values (L,) of a text column that have a feature each, None for all rare ones, and these features (n, L).
 
     Only the values of used rows (n,) count. L is 0 if the values hardly ever repeat.
     """
@@ -601,7 +621,11 @@ def _one_hot(cells: Sequence[str], is_used: np.ndarray) -> tuple[list[str], np.n
     dummies = encoder.fit(texts[is_used]).transform(texts)
     rare = encoder.infrequent_categories_[0]
     levels = [level for level in encoder.categories_[0].tolist() if rare is None or level not in rare]
-    return [*levels, *([] if rare is None else ["other"])], dummies
+    if rare is not None and "other" in levels:  # it would have the name of the feature of all rare values
+        own = levels.index("other")
+        dummies[:, -1] += dummies[:, own]
+        levels, dummies = [level for level in levels if level != "other"], np.delete(dummies, own, axis=1)
+    return [*levels, *([] if rare is None else [None])], dummies
 
 
 def _remarks_on_table(table: Table, ignored: list[str]) -> list[str]:

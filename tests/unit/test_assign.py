@@ -14,9 +14,23 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
-from clusterlets import FRAC, Coreset, FairFlow, FairLimit, FairLP, InvalidInput, MethodClustering, SavedClustering
+from clusterlets import (
+    FRAC,
+    Coreset,
+    FairFlow,
+    FairLimit,
+    FairLP,
+    InvalidInput,
+    MethodClustering,
+    SavedClustering,
+    repair,
+    tune,
+)
 from clusterlets.algorithms.limits import largest_deviation
+from clusterlets.errors import LimitsMissed, LookAlikeGroups
+from clusterlets.estimators import saved_file
 
 RNG = np.random.default_rng(0)
 N, N_NEW, K = 300, 90, 3  # of the N + N_NEW rows, the first N are fitted
@@ -100,7 +114,7 @@ def test_a_warning_says_where_and_by_how_much_the_limits_are_missed_and_what_wou
     new_women, rows = np.repeat("f", 200), np.tile(X[:1], (200, 1))
     with pytest.warns(UserWarning, match=r"no labels of these rows keep the limits \(proved\)"):
         new_labels = model.assign(rows, sensitive_features=new_women)
-    _, miss = model.saved().assign(rows, new_women)
+    miss = model.saved().miss
     labels, sex = np.concatenate([model.labels_, new_labels]), np.concatenate([SEX[:N], new_women])
     assert miss.amount == pytest.approx(float(deviation_from_fit(labels, sex)) - 0.05, abs=1e-3)
     assert np.mean(sex[labels == miss.cluster] == "f") - SHARE_OF_WOMEN == pytest.approx(miss.amount + 0.05, abs=1e-3)
@@ -111,6 +125,7 @@ def test_a_warning_says_where_and_by_how_much_the_limits_are_missed_and_what_wou
     assert miss.n_missing == sum(max(0, ceil(int(f) / upper_limit) - int(f + m)) for f, m in zip(women, men, strict=True))
 
 
+@pytest.mark.filterwarnings("ignore::clusterlets.errors.LimitsMissed")
 def test_the_reference_stays_the_fitted_table_however_many_rows_are_remembered():
     """1,000 women and 1,000 men, then twelve times 100 men: the limit can be kept twice."""
     rng = np.random.default_rng(0)
@@ -118,22 +133,23 @@ def test_the_reference_stays_the_fitted_table_however_many_rows_are_remembered()
     model = FairLimit(3, max_deviation=0.05, random_state=0).fit(rng.normal(size=(2000, 2)), sensitive_features=fitted_sex)
     labels, sex, misses = model.labels_, fitted_sex, []
     for _ in range(12):
-        new_labels, miss = model.saved().assign(rng.normal(size=(100, 2)), men, remember=True)
-        labels, sex = np.concatenate([labels, new_labels]), np.concatenate([sex, men])
+        new_labels = model.saved().assign(rng.normal(size=(100, 2)), men, remember=True)
+        labels, sex, miss = np.concatenate([labels, new_labels]), np.concatenate([sex, men]), model.saved().miss
         misses.append(miss and miss.amount)
         assert max(0, deviation_from_fit(labels, sex, fitted_sex, 3) - 0.05) == pytest.approx(misses[-1] or 0, abs=1e-3)
     assert misses[:2] == [None, None] and misses[2:] == sorted(misses[2:]) and misses[2] > 0.01 and misses[-1] > 0.13
     assert model.saved().fitted_counts.tolist() == [1000, 1000]
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.filterwarnings("ignore::clusterlets.errors.LimitsMissed")
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).filter(any), max_size=6), st.integers(0, 99))
 def test_after_any_batches_the_fitted_shares_are_kept_or_the_miss_is_told(batches, seed):
     rng = np.random.default_rng(seed)
     saved, labels, sex = fit("fair-limit").saved(), ESTIMATORS["fair-limit"].labels_, SEX[:N]
     for women, men in batches:
         new_sex = rng.permutation(["f"] * women + ["m"] * men)
-        new_labels, miss = saved.assign(rng.normal(size=(women + men, 2)), new_sex, remember=True)
+        new_labels, miss = saved.assign(rng.normal(size=(women + men, 2)), new_sex, remember=True), saved.miss
         labels, sex = np.concatenate([labels, new_labels]), np.concatenate([sex, new_sex])
         excess = deviation_from_fit(labels, sex) - Fraction(1, 20)
         assert (miss is None) == (excess <= 0)
@@ -141,14 +157,120 @@ def test_after_any_batches_the_fitted_shares_are_kept_or_the_miss_is_told(batche
 
 
 def test_a_warning_names_groups_that_the_fit_did_not_have():
-    model, upper_case = fit("fair-flow"), np.char.upper(SEX[N:])
+    model, others = fit("fair-flow"), np.where(SEX[N:] == "f", "w", "x")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.assign(X[N:], sensitive_features=upper_case)
-        model.saved().assign(X[N:], upper_case)
+        model.assign(X[N:], sensitive_features=others)
+        model.saved().assign(X[N:], others)
     # Another warning may say that no labels keep the limits.
-    messages = [str(warning.message) for warning in caught if "no labels" not in str(warning.message)]
-    assert messages == 2 * ["groups that did not occur in the fit: F, M; check the spelling, and the order of the columns"]
+    messages = [str(warning.message) for warning in caught if warning.category is not LimitsMissed]
+    assert messages == 2 * ["groups that did not occur in the fit: w, x; check the spelling, and the order of the columns"]
+
+
+def saved_of(groups, **limits):
+    """A clustering of the first rows with these groups (N,)."""
+    limits = limits or {"max_deviation": 0.5}
+    return FairLimit(K, random_state=0, **limits).fit(X[:N], sensitive_features=groups).saved()
+
+
+@pytest.mark.parametrize(
+    ("fitted", "new"),
+    [
+        ([True, False], ["TRUE", "false"]),
+        ([True, False], [1, 0]),
+        ([True, False], ["1", "0"]),
+        ([1.0, 2.0], [1, 2]),
+        ([1.0, 2.0], ["1", "2.0"]),
+        (["1", "2"], [1.0, 2.0]),
+        (["f", "m"], ["F", " m "]),
+        (["true", "false"], [True, False]),
+    ],
+)
+def test_a_value_in_another_notation_is_the_group_of_the_fit(fitted, new):
+    saved = saved_of(pd.Series(np.array(fitted, dtype=object)[np.arange(N) % 2]))
+    labels = saved.assign(X[N:], pd.Series(np.array(fitted, dtype=object)[np.arange(N_NEW) % 2]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        new_labels = saved.assign(X[N:], pd.Series(np.array(new, dtype=object)[np.arange(N_NEW) % 2]), remember=True)
+    assert (new_labels == labels).all() and len(saved.groups) == 2
+    said = any("spelt differently than in the fit" in str(warning.message) for warning in caught)
+    assert said == any(a != b and str(a) != str(b) for a, b in zip(fitted, new, strict=True))
+
+
+def test_a_value_that_may_be_several_groups_and_new_values_that_look_alike_are_refused():
+    with pytest.warns(LookAlikeGroups):
+        saved = saved_of(np.array(["f", "F", "m"])[np.arange(N) % 3])
+    assert len(saved.assign(X[N:], np.repeat("f", N_NEW))) == N_NEW  # spelt as in the fit
+    with pytest.raises(InvalidInput, match="column 0: ' f' may be 'F' or 'f' of the fit; spell it as one of them"):
+        saved.assign(X[N:], np.repeat(" f", N_NEW))
+    with pytest.raises(InvalidInput, match="column 0: these groups look alike: 'x' and 'X'|'X' and 'x'"):
+        saved.assign(X[N:], np.array(["x", "X"])[np.arange(N_NEW) % 2])
+
+
+def test_named_columns_are_matched_by_name_whatever_their_values_and_order():
+    groups = pd.DataFrame({"sex": SEX, "boss": SEX[::-1]})
+    new = groups[N:].assign(boss=np.where(np.arange(N_NEW) % 2, "none", "f"))
+    saved = saved_of(groups[:N])
+    with pytest.warns(UserWarning, match="groups that did not occur in the fit"):
+        saved.assign(X[N:], new)  # "f" and "none" are no sign of swapped columns
+    numbered = pd.DataFrame({0: SEX, 1: np.where(np.arange(N + N_NEW) % 3, "a", "b")})
+    saved = saved_of(numbered[:N])
+    labels = saved.assign(X[N:], numbered[N:])
+    assert (saved.assign(X[N:], numbered[N:][[1, 0]]) == labels).all()
+
+
+def test_two_columns_of_one_name_are_refused():
+    twice = pd.DataFrame(np.column_stack([SEX, SEX[::-1]]), columns=["g", "g"])
+    model = FairLimit(K, max_deviation=0.5, random_state=0)
+    for call in (
+        lambda: model.fit(X, sensitive_features=twice),
+        lambda: repair(X, np.arange(N + N_NEW) % K, sensitive_features=twice),
+        lambda: tune(X, sensitive_features=twice),
+        lambda: saved_of(SEX[:N]).assign(X, twice.set_axis([0, "0"], axis=1)),
+    ):
+        with pytest.raises(InvalidInput, match="two columns of the name"):
+            call()
+
+
+def test_limits_by_number_and_by_boolean_survive_the_file_and_a_name_in_two_spellings_is_refused(tmp_path):
+    columns = pd.DataFrame({0: np.arange(N) % 3 == 0, 1: SEX[:N]})
+    for limits in ({"max_deviation": {0: 0.3, 1: Fraction(1, 10)}}, {"shares": {0: {True: (0.1, 0.6), False: (0, 0.8)}}}):
+        saved, file = saved_of(columns, **limits), str(tmp_path / "model.json")
+        saved.save(file)
+        loaded = SavedClustering.load(file)
+        assert (loaded.assign(X[:N], columns) == saved.assign(X[:N], columns)).all()
+        assert list(next(value for value in loaded.parameters.values() if isinstance(value, dict))) == list(
+            next(iter(limits.values()))
+        )
+    both = pd.Series(np.array(["1", 1, 2], dtype=object)[np.arange(N) % 3])
+    with pytest.warns(LookAlikeGroups):
+        model = FairLimit(2, shares={"1": (0.3, 0.4), 1: (0.1, 0.9)}, random_state=0).fit(X[:N], sensitive_features=both)
+    text, number = ([np.mean([v == value for v in both[model.labels_ == c]]) for c in range(2)] for value in ("1", 1))
+    assert all(0.3 <= share <= 0.4 for share in text) and all(0.1 <= share <= 0.9 for share in number)
+    with pytest.raises(InvalidInput, match="shares: '1', 1 name a group twice"):
+        saved_of(np.arange(N) % 2, shares={"1": (0.3, 0.6), 1: (0.1, 0.9)})
+
+
+def test_an_empty_batch_complex_groups_and_tiny_ratios():
+    model = fit("fair-limit")
+    for assign in (lambda X, s: model.assign(X, sensitive_features=s), model.saved().assign):
+        for rows in (np.empty((0, 2)), [], pd.DataFrame({"a": [], "b": []})):
+            with pytest.raises(InvalidInput, match="X has no rows, so there is nothing to assign"):
+                assign(rows, [])
+    with pytest.raises(InvalidInput, match="it holds complex numbers such as"):
+        model.fit(X, sensitive_features=np.arange(len(X)) % 2 * 1j)
+    saved = saved_of(SEX[:N], min_ratio=1e-17)
+    saved.assign(X[N:], SEX[N:])
+    assert saved.miss is None
+    for text in ("1.0e-99999999", "1" * 500, "1e-401"):
+        with pytest.raises(InvalidInput, match="max_deviation"):
+            saved_of(SEX[:N], max_deviation=text)
+
+
+def test_the_miss_names_the_column_of_its_group():
+    saved = saved_of(pd.DataFrame({"sex": SEX, "new": np.arange(N + N_NEW) % 2})[:N], max_deviation=0.05)
+    with pytest.warns(LimitsMissed, match="the share of sex = f is .* more rows of sex = m would mend it"):
+        saved.assign(np.tile(X[:1], (200, 1)), pd.DataFrame({"sex": ["f"] * 200, "new": np.arange(200) % 2}))
 
 
 def test_new_rows_with_missing_or_too_large_values_are_refused():
@@ -181,8 +303,9 @@ def test_a_clustering_loaded_from_its_file_assigns_the_same_labels(name, tmp_pat
     model = fit(name)
     file = str(tmp_path / "model.json")
     model.saved().save(file)
-    labels, miss = SavedClustering.load(file).assign(X[N:], SEX[N:])
-    assert miss is None
+    saved = SavedClustering.load(file)
+    labels = saved.assign(X[N:], SEX[N:])
+    assert saved.miss is None
     assert (labels == model.assign(X[N:], sensitive_features=SEX[N:])).all()
 
 
@@ -192,8 +315,9 @@ def test_a_file_keeps_several_columns_and_numbers_as_groups(tmp_path):
     model.fit(X[:N], sensitive_features=groups[:N])
     file = str(tmp_path / "model.json")
     model.saved().save(file)
-    labels, miss = SavedClustering.load(file).assign(X[N:], groups[N:])
-    assert miss is None
+    saved = SavedClustering.load(file)
+    labels = saved.assign(X[N:], groups[N:])
+    assert saved.miss is None
     assert (labels == model.assign(X[N:], sensitive_features=groups[N:])).all()
 
 
@@ -203,7 +327,7 @@ def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
     model = FairLimit(K, max_deviation=0.1, random_state=0).fit(X[:N], sensitive_features=groups[:N])
     assign_functions = [
         lambda groups: model.assign(new_rows, sensitive_features=groups),
-        lambda groups: model.saved().assign(new_rows, groups)[0],
+        lambda groups: model.saved().assign(new_rows, groups),
     ]
     for assign in assign_functions:
         labels = assign(new_groups)
@@ -217,6 +341,17 @@ def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
             InvalidInput, match="column 0: it holds values of born; give the columns in the order of the fit, s"
         ):
             assign(new_groups[["born", "sex"]].to_numpy())
+
+
+def test_an_estimator_of_any_method_can_assign_rows_if_the_method_guarantees_something_for_them():
+    by_name = MethodClustering("fair-limit", K, parameters={"max_deviation": 0.05}, random_state=0)
+    assert not any(hasattr(MethodClustering("k-means"), name) for name in ("assign", "saved"))
+    with pytest.raises(NotFittedError):
+        by_name.assign(X[N:], sensitive_features=SEX[N:])
+    labels = by_name.fit(X[:N], sensitive_features=SEX[:N]).assign(X[N:], sensitive_features=SEX[N:])
+    expected = fit("fair-limit")
+    assert (labels == expected.assign(X[N:], sensitive_features=SEX[N:])).all()
+    assert (labels == expected.saved().assign(X[N:], SEX[N:])).all()
 
 
 def test_a_clustering_without_a_guarantee_for_new_rows_cannot_be_saved():
@@ -241,22 +376,122 @@ def test_a_group_may_be_a_tuple():
     assert (model.assign(X, sensitive_features=pairs) == expected.assign(X, sensitive_features=SEX)).all()
 
 
+DEEP = [[]]
+for _ in range(400):
+    DEEP = [DEEP]
+
+
+def set_in(content, path, value):
+    *path, last = path
+    for key in path:
+        content = content[key]
+    content[last] = value
+
+
+def setting(*path_and_value):
+    return lambda content: set_in(content, path_and_value[:-1], path_and_value[-1])
+
+
+# Each of them spoils the content of an intact file of two columns, two features and three clusters.
+DAMAGES = {
+    "no format": lambda content: content.pop("format"),
+    "former format": setting("format", "clusterlets clustering 2"),
+    "format of another type": setting("format", ["clusterlets clustering 3"]),
+    "no method": lambda content: content.pop("method"),
+    "unknown part": setting("code", "os.system"),
+    "unknown method": setting("method", "os.system"),
+    "method that cannot be saved": setting("method", "k-means"),
+    "other method": setting("method", "FRAC"),
+    "method of another type": setting("method", {"keys": [], "values": []}),
+    "unknown parameter": setting("parameters", {"keys": ["power"], "values": [1]}),
+    "parameter of another type": setting("parameters", "values", 0, [DEEP]),
+    "parameters no mapping": setting("parameters", [1, 2]),
+    "unequal lists": setting("parameters", "keys", []),
+    "tiny fraction": setting("parameters", {"keys": ["max_deviation"], "values": ["1.0e-99999999"]}),
+    "long fraction": setting("parameters", {"keys": ["max_deviation"], "values": [f"1/{'9' * 5000}"]}),
+    "negative limit": setting("parameters", {"keys": ["max_deviation"], "values": [-0.1]}),
+    "limit of no column": setting(
+        "parameters", {"keys": ["max_deviation"], "values": [{"keys": ["x", "born"], "values": [0.1, 0.1]}]}
+    ),
+    "empty centres": setting("centres", []),
+    "centres without features": setting("centres", [[], [], []]),
+    "ragged centres": lambda content: content["centres"][0].pop(),
+    "NaN": setting("centres", 0, 0, float("nan")),
+    "infinity": setting("centres", 0, 0, float("inf")),
+    "huge centre": setting("centres", 0, 0, 10**400),
+    "text as a number": setting("centres", 0, 0, "1"),
+    "true as a number": setting("centres", 0, 0, True),
+    "deep nesting": setting("centres", 0, 0, DEEP),
+    "fewer centres": lambda content: content["centres"].pop(),
+    "no sensitive names": setting("sensitive_names", []),
+    "a sensitive name twice": setting("sensitive_names", ["born", "born"]),
+    "a sensitive name that is a list": setting("sensitive_names", 0, ["sex"]),
+    "no groups": setting("groups", []),
+    "a group twice": lambda content: set_in(content, ("groups", 0), content["groups"][1]),
+    "a group of three values": lambda content: content["groups"][0].append("x"),
+    "a group that is missing": setting("groups", 0, 0, None),
+    "half a character": setting("groups", 0, 0, "\ud800"),
+    "negative counts": setting("counts", 0, 0, -1),
+    "counts of 1.5": setting("counts", 0, 0, 1.5),
+    "huge counts": setting("counts", 0, 0, 10**400),
+    "counts of true": setting("counts", 0, 0, True),
+    "fewer counts": lambda content: content["counts"].pop(),
+    "an empty cluster": lambda content: [counts.__setitem__(0, 0) for counts in content["counts"]],
+    "no fitted rows": lambda content: set_in(content, ("fitted_counts",), [0] * len(content["groups"])),
+    "more fitted rows than rows": setting("fitted_counts", 0, 10**6),
+    "a feature name twice": setting("feature_names", ["a", "a"]),
+    "one feature name": setting("feature_names", ["a"]),
+    "scale of one number": setting("scale", 1.0),
+    "scale without mean": lambda content: content.update(mean=None, scale=[1.0, 1.0]),
+    "negative scale": setting("scale", [1.0, -1.0]),
+    "fill of one number": setting("fill", [0.0]),
+    "text columns that are no features": setting("text_columns", {"keys": ["color"], "values": [["red", None]]}),
+    "text columns of numbers": setting("text_columns", {"keys": ["color"], "values": [[1]]}),
+}
+
+
+@pytest.fixture(scope="module")
+def intact_file(tmp_path_factory):
+    groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + N_NEW) % 2 + 1990})
+    model = FairLimit(K, max_deviation={"sex": 0.05, "born": 0.1}, random_state=0)
+    model.fit(pd.DataFrame(X[:N], columns=["a", "b"]), sensitive_features=groups[:N])
+    file = tmp_path_factory.mktemp("saved") / "model.json"
+    SavedClustering.of(model, mean=np.zeros(2), scale=np.ones(2)).save(str(file))
+    return file
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_file_with_wrong_content_is_refused_even_if_its_digest_is_right(intact_file, tmp_path, damage):
+    content = json.loads(intact_file.read_text())
+    del content["sha256"]
+    DAMAGES[damage](content)
+    content["sha256"] = saved_file._digest(content)
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(InvalidInput, match="is not an intact clustering from `clusterlets cluster --save`"):
+        SavedClustering.load(str(file))
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda content: content.pop("format"),
-        lambda content: content.update(format="clusterlets clustering 1"),
-        lambda content: content.pop("sha256"),
-        lambda content: content.update(method="os.system"),
-        lambda content: content["centres"][0].reverse(),
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace(b'"method"', b'"format"', 1),
+        lambda text: text.replace(b'"sha256"', b'"method": "FRAC", "sha256"'),
+        lambda text: text.replace(b"0.05", b"0.5", 1),
+        lambda text: text.replace(b'"sha256": "', b'"sha256": "0'),
+        lambda text: b"\xff" + text,
+        lambda text: b"",
+        lambda text: b"null",
+        lambda text: b"[" * 100_000,
+        lambda text: b'{"a":' * 100_000,
+        lambda text: b"1" * 5000,
+        lambda text: bytes(range(256)),
     ],
 )
-def test_a_file_that_was_changed_or_has_a_different_format_is_refused(tmp_path, spoil):
+def test_a_file_that_was_changed_is_refused(intact_file, tmp_path, spoil):
     file = tmp_path / "model.json"
-    fit("fair-limit").saved().save(str(file))
-    content = json.loads(file.read_text())
-    spoil(content)
-    file.write_text(json.dumps(content))
+    file.write_bytes(spoil(intact_file.read_bytes()))
     with pytest.raises(InvalidInput, match="is not an intact clustering from `clusterlets cluster --save`"):
         SavedClustering.load(str(file))
 
@@ -303,6 +538,50 @@ def test_strict_refuses_rows_that_cannot_keep_the_limits_and_a_later_call_compar
     people[people["sex"] == "m"][["age", "pay", "sex"]].to_csv("new.csv", index=False)
     output = run(*command)[1]
     assert "limits      kept by old and new rows together" in output and shares in output
+
+
+def test_a_value_of_a_text_column_that_no_feature_stands_for_is_named(people, run):
+    people[:N].assign(kind=np.array(["red", "blue"])[np.arange(N) % 2]).to_csv("old.csv", index=False)
+    assert run(*SAVE_COMMAND, "--categorical", "onehot")[0] == 0
+    people[N:].assign(kind=np.array(["red", "green"])[np.arange(N_NEW) % 2]).to_csv("new.csv", index=False)
+    output = run("assign", "people.json", "new.csv")[1]
+    assert "note: X, column 'kind': the fit had no rows with 'green', so these rows are no value of it" in output
+
+
+@pytest.mark.parametrize("scaling", ["none", "standard"])
+def test_encoded_columns_and_filled_gaps_are_saved_and_new_rows_are_prepared_as_the_fit_was(people, run, scaling):
+    kinds = np.array(["red", "blue", None])[np.arange(N + N_NEW) % 3]
+    kinds[:2], kinds[N : N + 2] = ["rare", "odd"], ["rare", "never seen"]
+    frame = people[["age", "pay", "sex"]].assign(kind=kinds)
+    frame.loc[[3, 4, N + 5], "age"] = np.nan
+    frame[:N].to_csv("old.csv", index=False)
+    frame[N:].to_csv("new.csv", index=False)
+    command = ("cluster", "old.csv", "--sensitive", "sex", "-k", "3", "--max-deviation", "0.05", "--categorical", "onehot")
+    command += ("--missing", "median", "--scaling", scaling, "--save", "people.json")
+    assert run(*command)[0] == 0
+    status, output, error = run("assign", "people.json", "new.csv", "-o", "labels.csv")
+    assert status == 0, error
+    assert f"note: cells without a value, filled as in the fit: age (1), kind ({N_NEW // 3})" in output
+
+    numbers = frame[["age", "pay"]].fillna({"age": frame["age"][:N].median()}).to_numpy()
+    known = np.where(pd.isna(kinds), "missing", kinds)
+    levels = ["blue", "missing", "red"]
+    dummies = np.column_stack([*(known == level for level in levels), ~np.isin(known, levels)]).astype(float)
+    features = np.hstack([numbers, dummies])
+    if scaling == "standard":
+        spread = np.append(numbers[:N].std(axis=0), np.repeat(np.sqrt(dummies[:N].var(axis=0).sum()), 4))
+        features = (features - features[:N].mean(axis=0)) / spread
+    by_hand = MethodClustering("fair-limit", 3, parameters={"max_deviation": 0.05}, random_state=0)
+    expected = SavedClustering.of(by_hand.fit(features[:N], sensitive_features=SEX[:N])).assign(features[N:], SEX[N:])
+    assert (pd.read_csv("labels.csv")["cluster"] == expected).all()
+    saved = SavedClustering.load("people.json")
+    assert (saved.assign(frame[N:], SEX[N:]) == expected).all()
+    encoded = pd.DataFrame(np.hstack([numbers, dummies]), columns=saved.feature_names)
+    assert (saved.assign(encoded[N:], SEX[N:]) == expected).all()
+    with pytest.raises(InvalidInput, match="X has more than one column 'age'"):
+        saved.assign(pd.concat([frame[N:], frame[N:][["age"]]], axis=1), SEX[N:])
+    with pytest.raises(InvalidInput, match="X has no column 'kind'; the clustering has age, pay, kind"):
+        saved.assign(frame[N:].drop(columns="kind"), SEX[N:])
 
 
 def test_the_command_assigns_a_single_row_which_has_a_single_group(people, run):

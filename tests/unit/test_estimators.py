@@ -89,12 +89,21 @@ def checked_estimators():
             yield with_alternating_groups(estimator)(3, **settings, **output), expected_failures
 
 
-CHECKED = list(checked_estimators())
+# Each base with a `fit` of its own, and one that fails a check as expected, in the fast tests; the others take a minute.
+FAST = ("CheckedClusterletClustering()", "CheckedFairLimit(max_deviation=1, n_clusters=3)", "CheckedFairLloyd(n_clusters=3)")
+CHECKED = [
+    pytest.param(estimator, failures, id=repr(estimator), marks=[] if repr(estimator) in FAST else pytest.mark.slow)
+    for estimator, failures in checked_estimators()
+]
+
+
+def test_each_estimator_that_the_fast_tests_name_is_checked():
+    assert [param.id for param in CHECKED if not param.marks] == list(FAST)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # for tables with few distinct rows
 @pytest.mark.filterwarnings("ignore:n_clusters=. overrides")  # the checks always set n_clusters
-@pytest.mark.parametrize(("estimator", "expected_failures"), CHECKED, ids=[repr(estimator) for estimator, _ in CHECKED])
+@pytest.mark.parametrize(("estimator", "expected_failures"), CHECKED)
 def test_scikit_learns_checks_pass_except_the_expected_failures(estimator, expected_failures):
     results = check_estimator(estimator, expected_failed_checks=expected_failures, on_fail=None, on_skip=None)
     assert len(results) > 40  # the checks did run
@@ -565,10 +574,13 @@ def test_a_report_agrees_with_the_full_distance_matrix_and_scikit_learn(people, 
     assert report["silhouette"] == pytest.approx(silhouette_score(X, fitted.labels_))
 
 
-def test_silhouettes_of_many_rows_are_estimated_from_a_sample_with_an_error():
+def test_silhouettes_of_many_rows_are_estimated_from_a_sample_with_an_error(monkeypatch):
+    monkeypatch.setattr(row_samples.sample_rows, "__defaults__", (1000,))
+    monkeypatch.setattr(row_samples, "SAMPLED_ROWS", 400)
     rng = np.random.default_rng(0)
-    X, labels, groups = rng.normal(size=(10_001, 2)), rng.integers(3, size=10_001), rng.integers(2, size=(10_001, 2))
+    X, labels, groups = rng.normal(size=(1001, 2)), rng.integers(3, size=1001), rng.integers(2, size=(1001, 2))
     sampled = fairness_report(X, labels, groups, cohesion=False)
+    assert sampled["silhouette_error"] > 0
     assert abs(sampled["silhouette"] - silhouette_score(X, labels)) < 4 * sampled["silhouette_error"]
     assert repr(sampled) == repr(fairness_report(X, labels, groups, cohesion=False))
     assert list(sampled["silhouette_of_groups"]) == [(0, 0), (0, 1), (1, 0), (1, 1)]

@@ -15,6 +15,7 @@ from clusterlets import (
     FRAC,
     ClusterletClustering,
     FairFlow,
+    FairLimit,
     InvalidInput,
     deviation_scorer,
     fairness_report,
@@ -176,3 +177,30 @@ def test_missing_groups_give_the_same_message_from_a_pipeline_and_a_search(estim
         search = GridSearchCV(searched, grid, scoring=deviation_scorer, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise")
         with pytest.raises(InvalidInput, match=GROUPS_MISSING):
             search.fit(X)
+
+
+@pytest.mark.parametrize("scoring", [None, largest_deviation_scorer])
+def test_a_pipeline_is_validated_with_groups_alone_and_with_weights(routing, scoring):
+    pipeline = make_pipeline(StandardScaler(), with_routed_groups(FairLimit(2, max_deviation=0.2, random_state=0)))
+    settings = {"cv": KFold(3), "scoring": scoring, "return_estimator": True, "error_score": "raise"}
+    result = cross_validate(pipeline, X, params={"sensitive_features": SEX}, **settings)
+    if scoring is None:
+        test_rows = [rows for _, rows in KFold(3).split(X)]
+        expected = [model.score(X[rows]) for model, rows in zip(result["estimator"], test_rows, strict=True)]
+        assert result["test_score"].tolist() == expected
+
+
+def test_a_score_weights_rows_and_scorers_refuse_weights_that_differ():
+    model = FRAC(3, random_state=0).fit(X, sensitive_features=SEX)
+    weights = np.arange(90.0)
+    squares = model.transform(X).min(axis=1) ** 2
+    assert model.score(X, sample_weight=weights) == pytest.approx(-(weights * squares).sum())
+    assert model.score(X, None, np.ones(90)) == model.score(X) == pytest.approx(-squares.sum())
+    for wrong in (np.ones(3), -weights, np.ma.array(weights, mask=weights > 3)):
+        with pytest.raises(ValueError, match="sample_weight"):
+            model.score(X, sample_weight=wrong)
+    assert deviation_scorer(model, X, None, np.ones(90), sensitive_features=SEX) == deviation_scorer(
+        model, X, sensitive_features=SEX
+    )
+    with pytest.raises(InvalidInput, match="sample_weight: deviation_scorer cannot weight instances"):
+        deviation_scorer(model, X, None, weights, sensitive_features=SEX)

@@ -44,7 +44,7 @@ ALLOWED = {
     ("clusterlets.metrics.pieces", "composition", "@"): "integers",
     ("clusterlets.metrics.all_scores", "", ".std"): _NUMPY_METHOD,
     ("clusterlets.tables.table", "moments", ".std"): _NUMPY_METHOD,
-    ("clusterlets.tables.table", "scaled", ".var"): _NUMPY_METHOD,
+    ("clusterlets.tables.table", "moments", ".var"): _NUMPY_METHOD,
     ("clusterlets.tables.user_table", "complete_rows", "import sklearn"): "medians are values, or the mean of two",
     ("clusterlets.tables.user_table", "_one_hot", "import sklearn"): "zeros and ones",
     ("clusterlets.tables.suspects", "unlike_scales", ".std"): "for a warning, and in no column of the results",

@@ -46,7 +46,7 @@ def test_audit_prints_sizes_shares_broken_limits_and_the_price(people, run):
     share, shares = (people["sex"] == "f").mean(), shares_of_women(people, people["segment"])
     n_premium = (people["segment"] == "premium").sum()
     too_many = np.ceil(n_premium * (shares["premium"] - share - 0.05))
-    assert f"breaks      cluster premium: {too_many:.0f} rows of f too many" in output
+    assert f"breaks      cluster premium: {too_many:.0f} rows of sex = f too many" in output
     assert f"limits      broken by {((shares - share).abs() > 0.05).sum()} cluster" in output and "price of fairness" in output
     assert "age" in output.partition("what stands out")[2]
     table_of_sex = output.partition("sex by itself")[2].partition("born by itself")[0]

@@ -329,6 +329,13 @@ def test_text_columns_become_features_that_weigh_as_one(read):
     assert variances[1:] == pytest.approx(shares * (1 - shares) / (shares * (1 - shares)).sum())
 
 
+def test_rare_values_join_a_value_that_is_called_other(read):
+    kinds = ["x"] * 60 + ["other"] * 60 + ["y"] * 59 + ["z"]
+    table, _ = read("age,kind,city\n" + "".join(f"{row},{kinds[row]},{'ab'[row % 2]}\n" for row in range(180)), one_hot=True)
+    assert table.feature_names == ("age", "kind = x", "kind = y", "kind = other")
+    assert table.X[:, 1:].sum(axis=0).tolist() == [60, 59, 61]
+
+
 @pytest.mark.parametrize(
     ("missing", "ages", "n_missing", "expected"),
     [
