@@ -21,7 +21,7 @@ examples:
       the file then counts these rows too
 
 New rows are assigned to near clusters so that old and new rows together keep what the method guarantees. The centres do not
-move, and the reference is always the shares of the table that was clustered, however many rows are added. If the guarantee
+move, and the reference is the shares of the table that was clustered, however many rows are added. If the guarantee
 cannot be kept, the largest miss is made as small as possible. The command then says where it is and what would mend it.
 The new table needs the same columns, in any order. The file that -o names has the columns row (counted from 0) and cluster. The
 column that --id names comes between them.
@@ -60,7 +60,9 @@ def main(arguments: list[str]) -> int:
     sizes_before = clustering.counts.sum(axis=0)
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", UserWarning)
-        labels = clustering.assign(pd.DataFrame(columns), pd.DataFrame(sensitive_values), remember=True)
+        labels = clustering.assign(
+            pd.DataFrame(columns), pd.DataFrame(sensitive_values), remember=True, reference=options.reference
+        )
     miss = clustering.miss
     notes += [str(warning.message) for warning in caught_warnings if warning.category is not LimitsMissed]
     stream = cli.stream_for_people(options.output)
@@ -72,7 +74,7 @@ def main(arguments: list[str]) -> int:
         "",
         _cluster_table(clustering, sizes_before, labels),
         "",
-        f"reference   shares of the table that was clustered: {_fitted_shares(clustering)}",
+        f"reference   {_reference(clustering, options.reference)}",
         f"limits      {verdict}",
     ]
     print(*lines, sep="\n", file=stream)
@@ -87,10 +89,23 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _fitted_shares(clustering) -> str:
-    shares = clustering.fitted_counts / clustering.fitted_counts.sum()
-    names = [" + ".join(map(str, group)) for group in clustering.groups]
-    return ", ".join(first_of([f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True)], MAX_GROUPS))
+def _reference(clustering, reference: str) -> str:
+    counts, whose = clustering.fitted_counts, "of the table that was clustered"
+    if reference == "union":
+        counts, whose = clustering.counts.sum(axis=1), "of old and new rows"
+    shares = {name: f"{counts[members].sum() / counts.sum():.1%}" for name, members in _limited_groups(clustering).items()}
+    return f"shares {whose}: {', '.join(first_of([f'{name} {share}' for name, share in shares.items()], MAX_GROUPS))}"
+
+
+def _limited_groups(clustering) -> dict[str, list[int]]:
+    """The positions of the groups with each value of a sensitive column, by its name: limits are about these."""
+    limited: dict[str, list[int]] = {}
+    names = clustering.sensitive_names
+    for column, name in enumerate(names):
+        for position, group in enumerate(clustering.groups):
+            title = str(group[column]) if len(names) == 1 else f"{name} = {group[column]}"
+            limited.setdefault(title, []).append(position)
+    return limited
 
 
 def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> str:
@@ -101,11 +116,12 @@ def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> 
         "new": np.bincount(labels, minlength=len(sizes)),
         "size": sizes,
     }
-    shares = {
-        " + ".join(map(str, group)): counts / sizes for group, counts in zip(clustering.groups, clustering.counts, strict=True)
-    }
-    frame = pd.DataFrame(columns | {name: [f"{share:.1%}" for share in values] for name, values in shares.items()})
-    return frame.to_string(index=False)
+    shares = [
+        (name, [f"{share:.1%}" for share in clustering.counts[members].sum(axis=0) / sizes])
+        for name, members in _limited_groups(clustering).items()
+    ]
+    lines = pd.DataFrame(dict(enumerate([*columns.values(), *(values for _, values in shares)])))
+    return lines.set_axis([*columns, *(name for name, _ in shares)], axis=1).to_string(index=False)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -117,6 +133,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("model", type=cli.nonempty, help="JSON file that `clusterlets cluster --save` wrote")
     parser.add_argument("table", type=Path, help="CSV, TSV, .xlsx or .parquet file with the new rows and a header line")
     own_table.add_reading_options(parser, ("error", "drop"))
+    parser.add_argument(
+        "--reference",
+        choices=("fit", "union"),
+        default="fit",
+        help="whose shares the limits mean: those of the table that was clustered (default), or of old and new rows",
+    )
     parser.add_argument(
         "--strict", action="store_true", help="if the limits cannot be kept, write no file and end with status 1"
     )

@@ -108,7 +108,9 @@ def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bound
         counts = np.pad(counts, ((0, len(values) - len(counts)), (0, 0)))
         fitted_counts = np.array([reference.get(value, 0) for value in values])
     sizes = {"min_cluster_size": options.min_cluster_size, "max_cluster_size": options.max_cluster_size}
-    mean, scale = moments(data.table.X) if options.scaling == "standard" else (None, None)
+    table, mean, scale = data.table, None, None
+    if options.scaling == "standard":
+        mean, scale = moments(table.X, table.one_hot)
     saved = SavedClustering(
         method=FairLimit.name,
         parameters={**bounds, **{name: size for name, size in sizes.items() if size is not None}},
@@ -117,9 +119,11 @@ def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bound
         groups=values,
         counts=counts,
         fitted_counts=fitted_counts,
-        feature_names=list(data.table.feature_names),
+        feature_names=list(table.feature_names),
         mean=mean,
         scale=scale,
+        fill=table.fill,
+        text_columns=table.text_columns,
     )
     with cli.writing(options.save):
         saved.save(options.save)

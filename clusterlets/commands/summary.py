@@ -115,7 +115,7 @@ def worst_cluster(report: "FairnessReport", column: str = "") -> str:
     where = f"{column} = " if column and not group.startswith(f"{column} = ") else ""
     return (
         f"cluster {cluster.name} ({counted(cluster['size'], 'row')}): "
-        f"{where}{group} {expected + cluster['excess']:.1%} in place of {expected:.1%}"
+        f"{where}{group} makes up {expected + cluster['excess']:.1%} in place of {expected:.1%}"
     )
 
 
