@@ -39,6 +39,10 @@ def main(arguments: list[str]) -> int:
     cli.check_output_files(outputs, [("the table itself", options.table)])
     if options.no_features and (options.report or options.save):
         raise ClusterletsError("--report and --save need the features; leave out --no-features.")
+    if options.save and options.clustering:
+        raise ClusterletsError(
+            "--save keeps limits by the shares of the table that is repaired; leave out --clustering, and name the limit."
+        )
     asked = Asked.of(options)
     bounds = asked.bounds or {"max_deviation": _DEFAULT_DEVIATION}
     asked = replace(asked, bounds=bounds)
@@ -81,7 +85,7 @@ def main(arguments: list[str]) -> int:
         if options.output != cli.STANDARD_OUTPUT:
             print(f"clusters of the rows: {options.output}", file=stream)
     if options.save:
-        names = _save(options, data, repaired.labels, bounds, asked.reference)
+        names = _save(options, data, repaired.labels, bounds)
         print(f"clustering: {options.save}   ({', '.join(f'{n} is {name}' for n, name in enumerate(names))})", file=stream)
     if options.report:
         method, judgement = f"labels of {options.labels}, repaired", f"Limits kept by every cluster: {asked}."
@@ -91,7 +95,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bounds: Mapping, reference: Mapping | None) -> list:
+def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bounds: Mapping) -> list:
     """Write the repaired clusters with their limits, as `clusterlets assign` reads them; returns their names in its order."""
     from clusterlets.estimators import SavedClustering
     from clusterlets.estimators.groups import encode, values_of
@@ -102,11 +106,6 @@ def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bound
     values = values_of(classes)
     counts = np.zeros((len(values), len(clusters)), dtype=np.int64)
     np.add.at(counts, (groups, codes), 1)
-    fitted_counts = counts.sum(axis=1)
-    if reference is not None:
-        values += [value for value in reference if value not in values]
-        counts = np.pad(counts, ((0, len(values) - len(counts)), (0, 0)))
-        fitted_counts = np.array([reference.get(value, 0) for value in values])
     sizes = {"min_cluster_size": options.min_cluster_size, "max_cluster_size": options.max_cluster_size}
     table, mean, scale = data.table, None, None
     if options.scaling == "standard":
@@ -118,7 +117,7 @@ def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bound
         sensitive_names=list(data.sensitive),
         groups=values,
         counts=counts,
-        fitted_counts=fitted_counts,
+        fitted_counts=counts.sum(axis=1),
         feature_names=list(table.feature_names),
         mean=mean,
         scale=scale,

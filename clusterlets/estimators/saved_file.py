@@ -115,8 +115,8 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     counts, fitted_counts = _array(parts, "counts", (len(groups), k), int), _array(parts, "fitted_counts", (len(groups),), int)
     if counts.sum() > _MOST_ROWS:
         raise ValueError(f"counts: more than {_MOST_ROWS:,} rows")
-    if not counts.sum(axis=0).all() or not fitted_counts.any():
-        raise ValueError("counts: a cluster is empty, or the fitted table has no rows")
+    if not counts.sum(axis=0).all() or not fitted_counts.any() or (fitted_counts > counts.sum(axis=1)).any():
+        raise ValueError("counts: a cluster is empty, or the fitted table has no rows or more rows than all clusters")
     since, n_batches = parts["drifted_since"], parts["n_batches"]
     if not _is_count(n_batches) or not (since is None or (_is_count(since) and 0 < since <= n_batches)):
         raise ValueError("n_batches and drifted_since are no numbers of batches")

@@ -421,8 +421,8 @@ def test_the_second_line_is_the_verdict_with_named_groups_and_rare_scores_need_a
     (price,) = re.findall(r"^price of fairness  (\S+)", output, re.M)
     assert output.splitlines()[1] == (
         f"Limits: max_deviation 0.1 kept. Largest deviation {abs(shares[worst] - sex.mean()):.3f}, cluster {worst} "
-        f"({(labels == worst).sum()} rows): sex = 0 makes up {values[0]} in place of {values[1]}; the cost is {price} times that of "
-        "plain k-means."
+        f"({(labels == worst).sum()} rows): sex = 0 makes up {values[0]} in place of {values[1]}; the cost is {price} times "
+        "that of plain k-means."
     )
     rare = ("delta", "k-median", "k-center", "social")
     assert not any(name in output for name in rare)

@@ -118,9 +118,8 @@ def test_a_silhouette_is_printed_to_the_decimals_that_its_samples_give_or_as_not
 
 
 def test_the_line_on_the_worst_cluster_names_the_cluster_and_its_most_deviating_group():
-    assert summary.worst_cluster(report_of([[10, 10], [1, 9], [9, 1]])) == (
-        "cluster 1 (10 rows): a makes up 10.0% in place of 50.0%"
-    )
+    worst = summary.worst_cluster(report_of([[10, 10], [1, 9], [9, 1]]))
+    assert worst == "cluster 1 (10 rows): a makes up 10.0% in place of 50.0%"
 
 
 def test_a_warning_names_five_clusters_that_lack_a_group_and_counts_the_rest():
