@@ -40,6 +40,7 @@ def repair_labels(
     least_size: int = 1,
     costs: np.ndarray | None = None,
     cheapest: bool = False,
+    largest_size: int | None = None,
 ) -> Repaired:
     """Labels within the limits: with the fewest changes and, among these, at a low cost; or the ``cheapest`` ones.
 
@@ -54,6 +55,8 @@ def repair_labels(
     costs : float array (n, n_clusters), optional
         Cost of each instance in each cluster, finite and not negative. Without it, the order of the instances decides which of
         a group change. Required for the cheapest labels.
+    largest_size : int, optional
+        Largest number of instances in a cluster, by default any.
 
     Raises
     ------
@@ -64,7 +67,7 @@ def repair_labels(
     -----
     The counts of the fewest changes are found in time that does not depend on n; the transport then takes O(n k) memory.
     """
-    problem = _Problem(groups, labels, n_clusters, rows, least_size)
+    problem = _Problem(groups, labels, n_clusters, rows, least_size, len(groups) if largest_size is None else largest_size)
     changed = (labels[:, None] != np.arange(n_clusters)).astype(np.float64)
     relative = np.zeros(changed.shape) if costs is None else costs / (costs.max() or 1.0)
     counts, least_moves, prices = problem.fewest_moves(relative)
@@ -90,16 +93,18 @@ def repair_labels(
 class _Problem:
     """Counts ``old`` (K, k) of the groups in the clusters, and the limits."""
 
-    def __init__(self, groups, labels, n_clusters, rows, least_size):
-        self.groups, self.labels, self.rows, self.least_size = groups, labels, rows, least_size
+    def __init__(self, groups, labels, n_clusters, rows, least_size, largest_size):
+        self.groups, self.labels, self.rows = groups, labels, rows
+        self.least_size, self.largest_size = least_size, largest_size
         self.old = np.zeros((rows.shape[1], n_clusters), dtype=np.int64)
         np.add.at(self.old, (groups, labels), 1)
         self.totals, n = self.old.sum(axis=1), len(groups)
         size = least_cluster_size(self.totals, rows, least_size)
         size = size if size * n_clusters <= n else least_size
-        self.constraints = np.vstack([rows, -np.ones((1, rows.shape[1]), dtype=np.int64)])
-        self.slack = np.zeros((len(rows) + 1, n_clusters))
-        self.slack[-1] = -size
+        ones = np.ones((1, rows.shape[1]), dtype=np.int64)
+        upper, slack = ([ones], [largest_size]) if largest_size < n else ([], [])
+        self.constraints = np.vstack([rows, *upper, -ones])
+        self.slack = np.repeat(np.r_[np.zeros(len(rows)), slack, -size][:, None], n_clusters, axis=1)
 
     def dual(self, costs: np.ndarray, weights: np.ndarray, groups: np.ndarray) -> FairDual:
         units = violation_units(self.constraints)[:, None]
@@ -107,13 +112,17 @@ class _Problem:
         return solve_dual(costs, weights, groups, len(self.totals), constraints, slack, None, _TEMPERATURES, _TOLERANCE)
 
     def counts_near(self, wanted: np.ndarray) -> np.ndarray:
-        return feasible_counts(wanted, self.totals, self.rows, self.least_size)
+        return feasible_counts(wanted, self.totals, self.rows, self.least_size, self.largest_size)
 
     def nearer_to_old(self, counts: np.ndarray) -> np.ndarray:
         """Counts (K, k) between ``counts`` and the old ones, with fewer changes."""
-        no_slack = np.zeros((len(self.rows), counts.shape[1]), dtype=np.int64)
-        nearer = moved_towards(self.old, counts, self.rows, no_slack, np.full(counts.shape[1], self.least_size))
+        rows, slack = self.constraints[:-1], self.slack[:-1].astype(np.int64)
+        nearer = moved_towards(self.old, counts, rows, slack, np.full(counts.shape[1], self.least_size))
         return counts if nearer is None else nearer
+
+    def _are_sizes_kept(self, sizes: np.ndarray) -> np.ndarray:
+        """Whether all clusters (..., k) have allowed sizes."""
+        return ((sizes >= self.least_size) & (sizes <= self.largest_size)).all(axis=-1)
 
     def best_of_all(self, costs: np.ndarray, cheapest: bool) -> np.ndarray:
         """The labels within the limits that change the fewest instances and then cost least; or only cost least."""
@@ -121,7 +130,7 @@ class _Problem:
         every = np.arange(k**n)[:, None] // k ** np.arange(n) % k
         in_cluster = every[:, :, None] == np.arange(k)
         counts = np.stack([in_cluster[:, self.groups == group].sum(axis=1) for group in range(len(self.totals))], axis=1)
-        allowed = (counts.sum(axis=1) >= self.least_size).all(axis=1)
+        allowed = self._are_sizes_kept(counts.sum(axis=1))
         for row in self.rows:
             allowed &= ((row[:, None] * counts).sum(axis=1) <= 0).all(axis=1)
         every = every[allowed]
@@ -134,7 +143,7 @@ class _Problem:
         ``relative`` (n, k) are the costs as fractions of the largest one.
         """
         k, old = self.old.shape[1], self.old
-        if (products(self.rows, old) <= 0).all() and (old.sum(axis=0) >= self.least_size).all():
+        if (products(self.rows, old) <= 0).all() and self._are_sizes_kept(old.sum(axis=0)):
             return old, 0, np.zeros(old.shape)
         pairs, weights = np.argwhere(old > 0), old[old > 0].astype(np.float64)  # pairs of a group and a cluster
         sums = np.zeros((*old.shape, k))

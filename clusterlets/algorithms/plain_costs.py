@@ -37,10 +37,29 @@ def least_plain_cost(X: np.ndarray, n_clusters: int, n_starts: int | None = None
     """The least of :func:`plain_costs`, which a process computes once for the same rows."""
     rows = np.require(X, np.float64, ["C"])
     n_starts = number_of_starts(len(rows)) if n_starts is None else n_starts
-    key = hashlib.sha256(repr(rows.shape).encode() + rows.tobytes()).digest(), n_clusters, n_starts
+    key = _key(rows, n_clusters, n_starts)
     if key not in _cached_costs:
         _cached_costs[key] = float(plain_costs(rows, n_clusters, n_starts).min())
     return _cached_costs[key]
+
+
+def least_plain_labels(X: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The labels (n,) of the first start whose cost is that of :func:`least_plain_cost`, which then need not compute it."""
+    from clusterlets.algorithms.geometry import moments_by_label
+    from clusterlets.algorithms.kmeans import kmeans_labels
+
+    best, least = np.zeros(len(X), dtype=np.int64), np.inf
+    for start in range(number_of_starts(len(X))):
+        labels = kmeans_labels(X, n_clusters, np.random.default_rng(start))
+        cost = float(moments_by_label(X, labels, int(labels.max()) + 1)[1].sum())
+        if cost < least:
+            best, least = labels, cost
+    _cached_costs[_key(X, n_clusters, number_of_starts(len(X)))] = least
+    return best
+
+
+def _key(rows: np.ndarray, n_clusters: int, n_starts: int) -> tuple[bytes, int, int]:
+    return hashlib.sha256(repr(rows.shape).encode() + rows.tobytes()).digest(), n_clusters, n_starts
 
 
 def number_of_starts(n_rows: int) -> int:

@@ -11,7 +11,7 @@ from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.commands import cli, own_table
 from clusterlets.errors import ClusterletsError, LimitsMissed
 from clusterlets.tables import user_table
-from clusterlets.text import counted, first_of, names_of_groups
+from clusterlets.text import counted, first_of
 
 _EPILOG = """
 examples:
@@ -21,7 +21,7 @@ examples:
       the file then counts these rows too
 
 New rows are assigned to near clusters so that old and new rows together keep what the method guarantees. The centres do not
-move, and the reference is always the shares of the table that was clustered, however many rows are added. If the guarantee
+move, and the reference is the shares of the table that was clustered, however many rows are added. If the guarantee
 cannot be kept, the largest miss is made as small as possible. The command then says where it is and what would mend it.
 The new table needs the same columns, in any order. The file that -o names has the columns row (counted from 0) and cluster. The
 column that --id names comes between them.
@@ -61,7 +61,9 @@ def main(arguments: list[str]) -> int:
     sizes_before = clustering.counts.sum(axis=0)
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", UserWarning)
-        labels = clustering.assign(pd.DataFrame(columns), pd.DataFrame(sensitive_values), remember=True)
+        labels = clustering.assign(
+            pd.DataFrame(columns), pd.DataFrame(sensitive_values), remember=True, reference=options.reference
+        )
     miss = clustering.miss
     notes += [str(warning.message) for warning in caught_warnings if warning.category is not LimitsMissed]
     stream = cli.stream_for_people(options.output)
@@ -73,7 +75,7 @@ def main(arguments: list[str]) -> int:
         "",
         _cluster_table(clustering, sizes_before, labels),
         "",
-        f"reference   shares of the table that was clustered: {_fitted_shares(clustering)}",
+        f"reference   {_reference(clustering, options.reference)}",
         f"limits      {verdict}",
     ]
     print(*lines, sep="\n", file=stream)
@@ -88,10 +90,23 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _fitted_shares(clustering) -> str:
-    shares = clustering.fitted_counts / clustering.fitted_counts.sum()
-    named_shares = zip(names_of_groups(clustering.groups), shares, strict=True)
-    return ", ".join(first_of([f"{name} {share:.1%}" for name, share in named_shares], MAX_GROUPS))
+def _reference(clustering, reference: str) -> str:
+    counts, whose = clustering.fitted_counts, "of the table that was clustered"
+    if reference == "union":
+        counts, whose = clustering.counts.sum(axis=1), "of old and new rows"
+    shares = {name: f"{counts[members].sum() / counts.sum():.1%}" for name, members in _limited_groups(clustering).items()}
+    return f"shares {whose}: {', '.join(first_of([f'{name} {share}' for name, share in shares.items()], MAX_GROUPS))}"
+
+
+def _limited_groups(clustering) -> dict[str, list[int]]:
+    """The positions of the groups with each value of a sensitive column, by its name: limits are about these."""
+    limited: dict[str, list[int]] = {}
+    names = clustering.sensitive_names
+    for column, name in enumerate(names):
+        for position, group in enumerate(clustering.groups):
+            title = str(group[column]) if len(names) == 1 else f"{name} = {group[column]}"
+            limited.setdefault(title, []).append(position)
+    return limited
 
 
 def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> str:
@@ -102,10 +117,12 @@ def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> 
         "new": np.bincount(labels, minlength=len(sizes)),
         "size": sizes,
     }
-    names = names_of_groups(clustering.groups)
-    shares = {name: counts / sizes for name, counts in zip(names, clustering.counts, strict=True)}
-    frame = pd.DataFrame(columns | {name: [f"{share:.1%}" for share in values] for name, values in shares.items()})
-    return frame.to_string(index=False)
+    shares = [
+        (name, [f"{share:.1%}" for share in clustering.counts[members].sum(axis=0) / sizes])
+        for name, members in _limited_groups(clustering).items()
+    ]
+    lines = pd.DataFrame(dict(enumerate([*columns.values(), *(values for _, values in shares)])))
+    return lines.set_axis([*columns, *(name for name, _ in shares)], axis=1).to_string(index=False)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -117,6 +134,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("model", type=cli.nonempty, help="JSON file that `clusterlets cluster --save` wrote")
     parser.add_argument("table", type=Path, help="file with the new rows, as for cluster")
     own_table.add_reading_options(parser, ("error", "drop"))
+    parser.add_argument(
+        "--reference",
+        choices=("fit", "union"),
+        default="fit",
+        help="whose shares the limits mean: those of the table that was clustered (default), or of old and new rows",
+    )
     parser.add_argument(
         "--strict", action="store_true", help="if the limits cannot be kept, write no file and end with status 1"
     )

@@ -15,7 +15,7 @@ import pandas as pd
 from clusterlets import methods
 from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.own_table import OwnTable
-from clusterlets.commands.summary import Summary
+from clusterlets.commands.summary import Line, Summary
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import Method
 from clusterlets.methods.interface.check import check_parameters
@@ -29,7 +29,7 @@ from clusterlets.tables.table import moments
 from clusterlets.text import counted
 
 _MAX_NOTED_GROUPS = 5  # how many groups with too few distinct rows are named
-_DEFAULT_METHOD = "fair-limit"
+_DEFAULT_METHOD, _PLAIN_METHOD = "fair-limit", "k-means"
 _USAGE = "clusterlets cluster TABLE --sensitive COLUMN [options]"
 
 _EPILOG = """
@@ -71,8 +71,30 @@ def _fit(options: argparse.Namespace, data: OwnTable) -> tuple[Any, Summary]:
     with cli.compiling_announced("cluster"):
         with warnings.catch_warnings(), ending_descendants():  # a program that a method leaves would hold pipes open
             warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports missing clusters anyway
-            clustering = _estimator(options).fit(data.X, sensitive_features=data.sensitive)
+            clustering = _estimator(options, len(data.X)).fit(data.X, sensitive_features=data.sensitive)
+            if _starts_from_plain_k_means(options, data):
+                options.method_parameters["start_deviation"] = 1
+                clustering = _estimator(options, len(data.X)).fit(data.X, sensitive_features=data.sensitive)
         return clustering, summarize(options, data, clustering)
+
+
+def _starts_from_plain_k_means(options: argparse.Namespace, data: OwnTable) -> bool:
+    """Whether plain k-means keeps the limits of fair-limit, so that its clusters are worth a start. A note says so."""
+    from clusterlets.algorithms.plain_costs import least_plain_labels
+    from clusterlets.estimators.repair import broken_limits
+
+    values = options.method_parameters
+    if options.method_class.name != _DEFAULT_METHOD or options.k == 1 or {"start_deviation", "max_seconds"} & values.keys():
+        return False
+    labels = least_plain_labels(data.X, options.k)
+    bounds = {name: values.get(name) for name in ("max_deviation", "min_ratio", "shares")}
+    sizes = np.bincount(labels, minlength=options.k)
+    if sizes.min() < values.get("min_cluster_size", 1) or sizes.max() > (values.get("max_cluster_size") or len(labels)):
+        return False
+    if broken_limits(labels, sensitive_features=data.sensitive, **bounds):
+        return False
+    data.notes.append("plain k-means, which does not know the groups, keeps the limit too: the search started there as well")
+    return True
 
 
 def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summary: Summary, command: str) -> None:
@@ -99,12 +121,17 @@ def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summar
             saving.write(draw(data.X, clustering.labels_, composition), options.plot)
         print(f"picture: {options.plot}", file=stream)
     if options.report:
-        write_page(options, command, summary, data, clustering)
+        write_page(options, command, summary, data, clustering.labels_, clustering.memberships_)
         print(f"report: {options.report}", file=stream)
 
 
-def write_page(options: argparse.Namespace, command: str, summary: Summary, data: OwnTable, clustering, path=None) -> None:
-    """Write the page. ``path`` is the recommendation of ``tune`` and its picture, a PNG, if the clustering comes from there."""
+def write_page(
+    options: argparse.Namespace, command: str, summary: Summary, data: OwnTable, labels, memberships, path=None
+) -> None:
+    """Write the page on labels (n,) and memberships (n, C).
+
+    ``path`` is the recommendation of ``tune`` and its picture, a PNG, if the clustering comes from there.
+    """
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.pages import clustering_page
@@ -112,7 +139,7 @@ def write_page(options: argparse.Namespace, command: str, summary: Summary, data
 
     composition = next(iter(summary.listings.values())).composition
     id_meaning, ids = ("counted from 0", data.rows) if data.ids is None else (options.id, data.ids)
-    typical = typical_rows(data.X, clustering.memberships_)
+    typical = typical_rows(data.X, memberships)
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
@@ -124,15 +151,16 @@ def write_page(options: argparse.Namespace, command: str, summary: Summary, data
     ]
     page = clustering_page.render(
         table=summary.table,
+        verdict=summary.verdict,
         features=summary.features,
         notes=summary.notes,
         warnings=summary.warnings,
         method=summary.method,
         reports=summary.listings,
         profiles=profiles,
-        scores=summary.scores,
+        scores=[(line.name, line.text) for line in summary.scores],
         command=command,
-        picture=as_bytes(draw(data.X, clustering.labels_, composition, stacked=True), ".png"),
+        picture=as_bytes(draw(data.X, labels, composition, stacked=True), ".png"),
         path=path,
     )
     with cli.writing(options.report):
@@ -160,6 +188,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     options.method_parameters = _requested_parameters(options)
     _refuse_late_failures(options)
     return options
+
+
+def table_line(options: argparse.Namespace, data: OwnTable) -> str:
+    """The first line of a summary: the file, its size, how its features are scaled, and the shares of the groups."""
+    scaling = (
+        "mean 0 and variance 1; --scaling none leaves them as they are" if options.scaling == "standard" else "as they are"
+    )
+    features = f"{counted(data.X.shape[1], 'feature')} ({scaling})"
+    return f"{options.table.name}: {len(data.X):,} rows, {features}; {summary.shares_of_columns(data.sensitive)}"
 
 
 def _method(name: str) -> type[Method]:
@@ -286,10 +323,13 @@ def _refuse_late_failures(options: argparse.Namespace) -> None:
         importlib.import_module("clusterlets.pages.clustering_page")
 
 
-def _estimator(options: argparse.Namespace):
+def _estimator(options: argparse.Namespace, n_rows: int):
+    from clusterlets.algorithms.plain_costs import number_of_starts
     from clusterlets.estimators import ClusterletClustering, MethodClustering
 
     if not options.is_matcher:
+        if options.method_class.name == _PLAIN_METHOD:  # as many starts as those that it is compared with
+            options.method_parameters.setdefault("n_init", number_of_starts(n_rows))
         method = options.method if options.method.endswith(".py") else options.method_class.name
         return MethodClustering(
             method, options.k, parameters=options.method_parameters, output=options.which, random_state=options.seed
@@ -326,30 +366,31 @@ def summarize(options: argparse.Namespace, data: OwnTable, clustering, reference
     from clusterlets.estimators.profiles import Profiles
 
     table = data.table
-    groups = pd.Categorical.from_codes(table.groups, table.group_names)  # keeps the table's order of groups
+    groups = summary.named_groups(table, data.sensitive)
     report = fairness_report(data.X, clustering.memberships_, groups, random_state=options.seed, reference_cost=reference_cost)
     columns = summary.columns(data.X, clustering.memberships_, data.sensitive)
+    bounds = _bounds(options, report.composition.counts, table.group_counts)
     return Summary(
-        table=f"{options.table.name}: {len(data.X):,} rows, {counted(data.X.shape[1], 'feature')}; "
-        + summary.shares_of_columns(data.sensitive),
+        table=table_line(options, data),
+        verdict=summary.verdict(_judgement(bounds), columns, report["price_of_fairness"]),
         features=data.features,
         notes=data.notes + _notes_on_unmet_requests(options, table.group_names, clustering),
-        warnings=data.warnings + summary.warnings(report, columns),
+        warnings=[*data.warnings, *_vacuous_limits(options, data.sensitive), *summary.warnings(report, columns)],
         method=f"{_describe_method(options, clustering)}, seed {options.seed}: {counted(clustering.n_clusters_, 'cluster')}",
         report=report,
         profiles=Profiles.of(table.X, clustering.memberships_, table.feature_names),
         scores=[
-            *_describe_bounds(options, report.composition.counts, table.group_counts),
+            *(Line("asked for", f"{asked}: {outcome}   ({meaning})") for asked, outcome, meaning in bounds),
             *_deviations_of_columns(options, clustering.memberships_, data.sensitive),
-            *summary.scores(report, options.combinations or data.sensitive.shape[1] == 1),
+            *summary.scores(report, options.all_scores or data.sensitive.shape[1] == 1, options.all_scores),
         ],
         columns=columns,
-        combinations=options.combinations,
+        combinations=options.all_scores,
     )
 
 
-def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_counts: np.ndarray) -> list[str]:
-    """One line per bound: whether every cluster keeps it, and if not, by how many rows. No lines for methods without bounds."""
+def _bounds(options: argparse.Namespace, counts: np.ndarray, group_counts: np.ndarray) -> list[tuple[str, str, str]]:
+    """Each bound of the method, whether every cluster keeps it, and if not, by how many rows, and what the bound means."""
     group_bounds, size_bounds = [], []
     for name, parameter in options.method_class.parameters.items():
         bound = parameter.bound
@@ -360,7 +401,7 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
             group_bounds.append((name, bound, value))
         elif value > 1:  # every cluster has at least one row
             size_bounds.append((name, bound, value))
-    lines = []
+    bounds = []
     for name, bound, value in [*group_bounds[-1:], *size_bounds]:  # a later bound on groups replaces an earlier one
         n_off = bound.missed_rows(value, counts, group_counts)
         if n_off == 0:
@@ -369,30 +410,48 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
             verdict = "kept up to whole rows, 1 row off"
         else:
             verdict = f"not kept, {n_off} rows off"
-        lines.append(f"asked for   {name} {cli.as_typed(value)}: {verdict}   ({bound.meaning})")
-    return lines
+        bounds.append((f"{name} {cli.as_typed(value)}", verdict, bound.meaning))
+    return bounds
 
 
-def _deviations_of_columns(options: argparse.Namespace, memberships, sensitive: pd.DataFrame) -> list[str]:
+def _judgement(bounds: list[tuple[str, str, str]]) -> str:
+    """A sentence on the bounds of the method."""
+    if not bounds:
+        return "No limit was asked for."
+    return f"Limits: {'; '.join(f'{asked} {outcome}' for asked, outcome, _ in bounds)}."
+
+
+def _vacuous_limits(options: argparse.Namespace, sensitive: pd.DataFrame) -> list[str]:
+    """A warning about groups that the largest deviation of fair-limit does not limit from below."""
+    limit = _largest_deviation(options)
+    return [] if limit is None else summary.groups_within(sensitive, limit)
+
+
+def _largest_deviation(options: argparse.Namespace) -> Any:
+    """The limit of fair-limit on the deviation, for all columns or for each; None if there is no such limit."""
+    values = options.method_parameters
+    if options.method_class.name != _DEFAULT_METHOD or {"shares", "min_ratio"} & values.keys():
+        return None
+    return options.method_class.parameters["max_deviation"].bound.resolve(values.get("max_deviation"), options.k)
+
+
+def _deviations_of_columns(options: argparse.Namespace, memberships, sensitive: pd.DataFrame) -> list[Line]:
     """For each of several sensitive columns, a line with its largest deviation and its limit. No line for a single column."""
     from clusterlets.estimators.fairness import composition_of
 
     if sensitive.shape[1] == 1:
         return []
-    values, limits = options.method_parameters, {}
-    if options.method_class.name == _DEFAULT_METHOD and not {"shares", "min_ratio"} & values.keys():
-        bound = options.method_class.parameters["max_deviation"].bound
-        value = bound.resolve(values.get("max_deviation"), options.k)
-        limits = value if isinstance(value, dict) else dict.fromkeys(sensitive, value)
+    value = _largest_deviation(options)
+    limits = value if isinstance(value, dict) else dict.fromkeys(sensitive, value)
     lines = []
     for name, column in sensitive.loc[:, sensitive.nunique() > 1].items():  # a constant column cannot deviate
         composition = composition_of(memberships, column)
         deviation = deviation_per_cluster(composition.counts, composition.group_counts).max()
         limit = limits.get(name)
         verdict = "" if limit is None else f", asked for {limit}: {'kept' if deviation <= limit + 1e-12 else 'not kept'}"
-        lines.append(f"column      {name}: max deviation {deviation:.3f}{verdict}   ({column.nunique()} values)")
-    if options.combinations:
-        lines.append("            the lines below are about combinations of these columns")
+        lines.append(Line("column", f"{name}: max deviation {deviation:.3f}{verdict}   ({column.nunique()} values)"))
+    if options.all_scores:
+        lines.append(Line("", "the lines below are about combinations of these columns"))
     return lines
 
 

@@ -48,10 +48,10 @@ def add_options(parser: argparse.ArgumentParser, *, shows_groups: bool = False) 
         settings = {"required": True} if option == "sensitive" else {"default": []}
         table.add_argument(f"--{option}", action="extend", type=cli.columns, metavar="A,B,...", help=purpose, **settings)
     if shows_groups:
-        table.add_argument("--combinations", action="store_true", help="show combinations of groups too")
+        table.add_argument("--all-scores", action="store_true", help="show all scores, and combinations of groups too")
     _add_choice(table, "categorical", "text columns as features", ("ignore", "onehot"))
     add_reading_options(table, ("error", "drop", "median"))
-    _add_choice(table, "scaling", "mean 0 and variance 1", ("none", "standard"))
+    _add_choice(table, "scaling", "mean 0 and variance 1", ("standard", "none"))
 
 
 def add_reading_options(parser: argparse._ActionsContainer, missing: Sequence[str]) -> None:
@@ -83,7 +83,7 @@ def arguments(options: argparse.Namespace) -> list[str]:
     words += [word for column in options.sensitive for word in cli.option("sensitive", cli.as_columns([column]))]
     for name in ("features", "exclude"):
         words += cli.option(name, cli.as_columns(getattr(options, name))) if getattr(options, name) else []
-    defaults = {"categorical": "ignore", "id": None, "scaling": "none", **vars(user_table.Reading())}
+    defaults = {"categorical": "ignore", "id": None, "scaling": "standard", **vars(user_table.Reading())}
     for name, default in defaults.items():
         if getattr(options, name) != default:
             words += cli.option(name.replace("_", "-"), getattr(options, name))
@@ -221,5 +221,5 @@ def _warnings_on_scales(table: Table, scaling: str) -> Iterable[str]:
         largest, smallest, ratio = unlike_features
         yield (
             f"{largest} spreads {ratio:,.0f} times as far as {smallest}, so distances hardly show {smallest}; "
-            "use --scaling standard unless their units are the same"
+            "leave out --scaling none unless their units are the same"
         )

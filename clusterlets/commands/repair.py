@@ -1,16 +1,24 @@
 """``clusterlets repair people.csv --labels segment --sensitive sex``: the fewest changes of clusters that limits need."""
 
 import argparse
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from clusterlets.commands import cli, own_table
-from clusterlets.commands.audit import add_labels, add_limits, labelled, limits
+from clusterlets.commands.audit import Asked, add_clustering, add_labels, add_limits, describe, labelled, write_page
+from clusterlets.commands.own_table import OwnTable
+from clusterlets.errors import ClusterletsError
+from clusterlets.methods.fair_limit import FairLimit
 from clusterlets.tables import user_table
+from clusterlets.tables.table import moments
 from clusterlets.text import counted, first_of
 
 _MAX_LISTED = 40  # lines about moves
+_DEFAULT_DEVIATION = 0.02
 
 _EPILOG = """
 examples:
@@ -27,8 +35,23 @@ By default, --max-deviation is 0.02. `clusterlets audit` shows the clusters as t
 def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
-    cli.check_output_files({"-o": options.output}, [("the table itself", options.table)])
-    X, sensitive, labels, rows, ids, notes = _read_without_features(options) if options.no_features else _read(options)
+    outputs = {"-o": options.output, "--report": options.report, "--save": options.save}
+    cli.check_output_files(outputs, [("the table itself", options.table)])
+    if options.no_features and (options.report or options.save):
+        raise ClusterletsError("--report and --save need the features; leave out --no-features.")
+    if options.save and options.clustering:
+        raise ClusterletsError(
+            "--save keeps limits by the shares of the table that is repaired; leave out --clustering, and name the limit."
+        )
+    asked = Asked.of(options)
+    bounds = asked.bounds or {"max_deviation": _DEFAULT_DEVIATION}
+    asked = replace(asked, bounds=bounds)
+    data = None
+    if options.no_features:
+        X, sensitive, labels, rows, ids, notes = _read_without_features(options)
+    else:
+        data, labels = labelled(own_table.read(options, 1), options)
+        X, sensitive, rows, ids, notes = data.X, data.sensitive, data.rows, data.ids, data.notes
     from clusterlets.estimators import repair  # imported late: scikit-learn is slow to load
 
     repaired = repair(
@@ -36,8 +59,10 @@ def main(arguments: list[str]) -> int:
         labels,
         sensitive_features=sensitive,
         min_cluster_size=options.min_cluster_size,
+        max_cluster_size=options.max_cluster_size,
+        reference=asked.reference,
         objective=options.objective,
-        **limits(options),
+        **bounds,
     )
     stream, n_moved = cli.stream_for_people(options.output), int(repaired.moved.sum())
     moves = [f"    {counted(n, 'row')} of {group} from {before} to {after}" for before, after, group, n in repaired.moves]
@@ -50,19 +75,57 @@ def main(arguments: list[str]) -> int:
     if X is not None:
         costs = f"{repaired.cost_before:.6g} before, {repaired.cost_after:.6g} after"
         lines.append(f"cost        {costs}   (squared distances to the means before)")
+    assert not asked.broken_by(repaired.labels, sensitive)
+    lines.append(f"limits      kept by every cluster now   ({asked})")
     print(*lines, sep="\n", file=stream)
     if options.output:
         columns = {"row": rows, **({} if ids is None else {options.id: ids}), "before": labels, "cluster": repaired.labels}
         cli.write_table(options.output, pd.DataFrame({**columns, "moved": repaired.moved}))
         if options.output != cli.STANDARD_OUTPUT:
             print(f"clusters of the rows: {options.output}", file=stream)
+    if options.save:
+        names = _save(options, data, repaired.labels, bounds)
+        print(f"clustering: {options.save}   ({', '.join(f'{n} is {name}' for n, name in enumerate(names))})", file=stream)
+    if options.report:
+        method, judgement = f"labels of {options.labels}, repaired", f"Limits kept by every cluster: {asked}."
+        text = describe(options, data, repaired.labels, method, judgement, [])
+        write_page(options, shlex.join(["clusterlets", "repair", *arguments]), text, data, repaired.labels)
+        print(f"report: {options.report}", file=stream)
     return 0
 
 
-def _read(options: argparse.Namespace):
-    """Features (n, d), sensitive columns, labels (n,), numbers of the rows in the file, their ids, and notes."""
-    data, labels = labelled(own_table.read(options, 1), options)
-    return data.X, data.sensitive, labels, data.rows, data.ids, data.notes
+def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bounds: Mapping) -> list:
+    """Write the repaired clusters with their limits, as `clusterlets assign` reads them; returns their names in its order."""
+    from clusterlets.estimators import SavedClustering
+    from clusterlets.estimators.groups import encode, values_of
+    from clusterlets.estimators.memberships import cluster_means, encode_labels, memberships_of_labels
+
+    codes, clusters = encode_labels(labels)
+    groups, classes = encode(data.sensitive, len(codes))
+    values = values_of(classes)
+    counts = np.zeros((len(values), len(clusters)), dtype=np.int64)
+    np.add.at(counts, (groups, codes), 1)
+    sizes = {"min_cluster_size": options.min_cluster_size, "max_cluster_size": options.max_cluster_size}
+    table, mean, scale = data.table, None, None
+    if options.scaling == "standard":
+        mean, scale = moments(table.X, table.one_hot)
+    saved = SavedClustering(
+        method=FairLimit.name,
+        parameters={**bounds, **{name: size for name, size in sizes.items() if size is not None}},
+        centres=cluster_means(data.X, memberships_of_labels(codes)),
+        sensitive_names=list(data.sensitive),
+        groups=values,
+        counts=counts,
+        fitted_counts=counts.sum(axis=1),
+        feature_names=list(table.feature_names),
+        mean=mean,
+        scale=scale,
+        fill=table.fill,
+        text_columns=table.text_columns,
+    )
+    with cli.writing(options.save):
+        saved.save(options.save)
+    return clusters.tolist()
 
 
 def _read_without_features(options: argparse.Namespace):
@@ -92,11 +155,21 @@ def _parser() -> argparse.ArgumentParser:
         "--min-cluster-size", type=cli.whole_number(1), default=1, metavar="N", help="least rows in a cluster (default: 1)"
     )
     parser.add_argument(
+        "--max-cluster-size", type=cli.whole_number(1), metavar="N", help="most rows in a cluster (default: any)"
+    )
+    parser.add_argument(
         "--objective",
         choices=("moves", "cost"),
         default="moves",
         help="moves: the fewest rows that change; cost: the cheapest labels at the present means (default: moves)",
     )
     parser.add_argument("--no-features", action="store_true", help="use only the labels and the groups")
-    cli.add_output_files(parser, output="CSV file for the clusters of the rows; - is standard output")
+    add_clustering(parser)
+    parser.set_defaults(all_scores=False)
+    cli.add_output_files(
+        parser,
+        output="CSV file for the clusters of the rows; - is standard output",
+        report="page (.html) with the repaired clusters, scores and picture",
+        save="JSON file for `clusterlets assign`",
+    )
     return parser

@@ -7,9 +7,12 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clusterlets.commands import audit, cli, cluster, own_table
+from clusterlets.commands.summary import groups_within
+from clusterlets.methods.fair_limit import FairLimit
 from clusterlets.parameter_text import as_text
 
 if TYPE_CHECKING:
@@ -42,10 +45,12 @@ def main(arguments: list[str]) -> int:
     cli.check_output_files(outputs, [("the table itself", options.table)])
     data = own_table.read(options, min_groups=1)
     say = functools.partial(print, file=cli.stream_for_people(options.output), flush=True)
-    say(f"{options.table.name}: {len(data.X):,} rows; {data.features}")
+    say(f"{cluster.table_line(options, data)}\n{data.features}")
     for note in data.notes:
         say(f"note: {note}")
-    for warning in data.warnings:
+    bounds = audit.limits(options)
+    vacuous = [] if bounds.keys() - {"max_deviation"} else groups_within(data.sensitive, bounds.get("max_deviation", 0.02))
+    for warning in [*data.warnings, *vacuous]:
         say(f"warning: {warning}")
     from clusterlets.tuning import picture, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
@@ -56,7 +61,7 @@ def main(arguments: list[str]) -> int:
                 sensitive_features=data.sensitive,
                 n_clusters=options.k,
                 min_cluster_size=options.min_cluster_size,
-                **audit.limits(options),
+                **bounds,
                 minutes=options.minutes,
                 other_methods=options.methods,
                 random_state=options.seed,
@@ -68,7 +73,7 @@ def main(arguments: list[str]) -> int:
     cli.write_table(options.output, tuned.path)
     with cli.writing(options.plot):
         tuned.plot(options.plot)
-    cluster_command = command(options, tuned.best)
+    cluster_command = command(options, _to_repeat(tuned))
     say(f"\n{tuned.recommendation()}\n\nevery limit: {options.output}\npicture: {options.plot}\n")
     say(f"This command repeats the run; add -o labels.csv to write its clusters:\n  {shlex.join(cluster_command)}")
     if options.report:
@@ -89,7 +94,19 @@ def _write_page(options: argparse.Namespace, data: "OwnTable", tuned: "Tuned", c
     reference_cost = None if reference.counts is None else reference.sse
     summary = cluster.summarize(cluster_options, data, tuned.best.fitted, reference_cost)
     path = tuned.recommendation(), as_bytes(tuned.plot(), ".png", dpi=200)
-    cluster.write_page(cluster_options, shlex.join(cluster_command), summary, data, tuned.best.fitted, path)
+    labels, memberships = tuned.best.fitted.labels_, tuned.best.fitted.memberships_
+    cluster.write_page(cluster_options, shlex.join(cluster_command), summary, data, labels, memberships, path)
+
+
+def _to_repeat(tuned: "Tuned") -> "Run":
+    """The recommended run, as `clusterlets cluster` repeats it: without a start from plain k-means that it did not have."""
+    from clusterlets.tuning.path import START  # imported late: slow to load
+
+    best = tuned.best
+    if best.method != FairLimit.name or {START, "max_seconds"} & best.parameters.keys():
+        return best
+    is_added = tuned.reference(best.n_clusters).keeps(tuned.task, tuned.task.asked)
+    return replace(best, parameters={**best.parameters, START: None}) if is_added else best
 
 
 def _show_progress(done: int, total: int, description: str) -> None:

@@ -56,6 +56,8 @@ def repair(
     min_ratio: NumberPerColumn | None = None,
     shares: Mapping[str, object] | None = None,
     min_cluster_size: int = 1,
+    max_cluster_size: int | None = None,
+    reference: Mapping | None = None,
     objective: Literal["moves", "cost"] = "moves",
 ) -> Repair:
     """Change as few labels as possible so that every cluster strictly keeps limits on the shares of groups.
@@ -68,8 +70,11 @@ def repair(
         The present cluster of each row: numbers or text.
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.FairLimit.fit`.
-    max_deviation, min_ratio, shares, min_cluster_size
+    max_deviation, min_ratio, shares, min_cluster_size, max_cluster_size
         The limits, as in :class:`clusterlets.FairLimit`. By default, max_deviation is 0.02.
+    reference : mapping of group to int, optional
+        Rows of each group, by its value or the tuple of its values, in the table whose shares the limits mean. By default, it
+        is this one.
     objective : {"moves", "cost"}
         ``"moves"``: the fewest rows that change cluster, or nearly so few (``least_moves`` bounds them), and among such
         changes a cheap one. ``"cost"``: nearly the least sum of squared distances to the means of the given clusters.
@@ -99,9 +104,12 @@ def repair(
     groups, classes = encode(sensitive_features, len(codes))
     check_whole("min_cluster_size", min_cluster_size, 1)
     with as_invalid_input():
-        rows = _limit_rows(groups, classes, column_names(sensitive_features), max_deviation, min_ratio, shares)
-        costs = _costs(X, codes, len(clusters))
-        repaired = repair_labels(codes, groups, len(clusters), rows, min_cluster_size, costs, objective == "cost")
+        classes, counts = _with_reference(groups, classes, reference)
+        bounds = {"max_deviation": max_deviation, "min_ratio": min_ratio, "shares": shares}
+        sizes = {"min_cluster_size": min_cluster_size, "max_cluster_size": max_cluster_size}
+        rows = _limit_rows(groups, classes, counts, column_names(sensitive_features), bounds, sizes)
+        costs, is_cost = _costs(X, codes, len(clusters)), objective == "cost"
+        repaired = repair_labels(codes, groups, len(clusters), rows, min_cluster_size, costs, is_cost, max_cluster_size)
     counts = np.zeros((len(clusters), len(clusters), len(classes)), dtype=np.int64)
     np.add.at(counts, (codes, repaired.labels, groups), 1)
     names, cluster_names = names_of(classes), clusters.tolist()
@@ -119,7 +127,7 @@ def repair(
 
 
 def broken_limits(
-    labels, *, sensitive_features, max_deviation=None, min_ratio=None, shares=None
+    labels, *, sensitive_features, max_deviation=None, min_ratio=None, shares=None, reference=None
 ) -> list[tuple[Any, str, int, bool]]:
     """The limits that given clusters break: cluster, group, number of rows, and whether these are too many or too few.
 
@@ -128,7 +136,9 @@ def broken_limits(
     codes, clusters = encode_labels(labels)
     groups, classes = encode(sensitive_features, len(codes))
     with as_invalid_input():
-        rows = _limit_rows(groups, classes, column_names(sensitive_features), max_deviation, min_ratio, shares)
+        classes, reference_counts = _with_reference(groups, classes, reference)
+        bounds = {"max_deviation": max_deviation, "min_ratio": min_ratio, "shares": shares}
+        rows = _limit_rows(groups, classes, reference_counts, column_names(sensitive_features), bounds)
     counts = np.zeros((len(classes), len(clusters)), dtype=np.int64)
     np.add.at(counts, (groups, codes), 1)
     excess, units = products(rows, counts), violation_units(rows)
@@ -139,17 +149,29 @@ def broken_limits(
     return broken
 
 
-def _limit_rows(groups, classes, names, max_deviation, min_ratio, shares) -> np.ndarray:
-    """The limits (R, K) of :func:`repair` on the groups with these codes (n,) and values (K,) or (K, S)."""
-    method, bounds = fair_limit.FairLimit(), {"max_deviation": max_deviation, "min_ratio": min_ratio, "shares": shares}
+def _with_reference(groups: np.ndarray, classes: np.ndarray, reference: Mapping | None) -> tuple[np.ndarray, np.ndarray]:
+    """The values of the groups, with those that only the reference has at the end, and the reference's counts of them."""
+    if reference is None:
+        return classes, np.bincount(groups, minlength=len(classes))
+    counts = {value if isinstance(value, tuple) else (value,): int(count) for value, count in reference.items()}
+    values = values_of(classes)
+    absent = [value for value in counts if value not in values]
+    if absent:
+        more = np.array(absent, dtype=object).reshape(len(absent), *classes.shape[1:])
+        classes = np.concatenate([classes.astype(object), more])
+    return classes, np.array([counts.get(value, 0) for value in [*values, *absent]])
+
+
+def _limit_rows(groups, classes, counts, names, bounds: Mapping, sizes: Mapping = {}) -> np.ndarray:
+    """The limits (R, K) on the groups with these codes (n,), values (K,) or (K, S), and counts (K,) in the reference."""
+    method = fair_limit.FairLimit()
     check_parameters(type(method), bounds, "repair")
-    faults = method.faults(1, **bounds)
+    faults = method.faults(1, **bounds, **sizes)
     if faults:
         raise InvalidInput(f"These limits cannot be used: {'; '.join(faults)}.")
-    totals = np.bincount(groups)
     method.sensitive_columns = dict(zip(names, classes.reshape(len(classes), -1).T, strict=True))
-    limits, levels = method.limits(totals, range(len(totals)), **bounds)
-    return limit_rows(limits, levels, totals)
+    limits, levels = method.limits(counts, range(len(counts)), **bounds)
+    return limit_rows(limits, levels, np.bincount(groups, minlength=len(counts)))
 
 
 def _costs(X, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:

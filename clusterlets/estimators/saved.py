@@ -10,6 +10,7 @@ import numpy as np
 from clusterlets.algorithms.checks import check_groups, check_largest, check_same_index, look_alikes, notation
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.limit_assignment import NewLabels, assign_new
+from clusterlets.algorithms.limits import products
 from clusterlets.errors import LimitsMissed, LookAlikeGroups
 from clusterlets.estimators import saved_file
 from clusterlets.estimators.groups import encode, has_columns, values_of
@@ -23,6 +24,9 @@ from clusterlets.estimators.inputs import (
     is_missing,
 )
 from clusterlets.text import counted, first_of, names_of_groups
+
+#: Whose shares the limits of new rows are about: those of the fitted table, or of old and new rows together.
+REFERENCES = ("fit", "union")
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class Miss:
     n_missing : int
         How many rows of ``missing_group`` would mend the limit, if they joined the clusters that miss it; 0 if unknown.
     missing_group : str
+    drift : str
+        Which share of old and new rows together is outside the limits, so that no labels can keep them; or "".
     """
 
     amount: float
@@ -52,12 +58,13 @@ class Miss:
     is_proved: bool
     n_missing: int
     missing_group: str
+    drift: str = ""
 
     @classmethod
-    def of(cls, new: NewLabels, rows: np.ndarray, groups: Sequence[tuple], names: Sequence) -> "Miss | None":
+    def of(cls, new: NewLabels, rows: np.ndarray, groups: Sequence[tuple], names: Sequence, drift: str) -> "Miss | None":
         """The largest miss of new labels, or None if all limits are kept. ``rows`` (R, K) are the limits.
 
-        ``names`` (S,) are the sensitive columns.
+        ``names`` (S,) are the sensitive columns. ``drift`` is the attribute.
         """
         if (new.excess <= 0).all():
             return None
@@ -67,7 +74,7 @@ class Miss:
         if (rows[limit] > 0).any() and (rows[limit] < 0).any():
             n_missing = int((-(np.maximum(0, new.excess[limit]) // rows[limit].min())).sum())
         missing_group = _common_name(rows[limit] < 0, groups, names) or f"other groups than {group}"
-        return cls(float(new.misses.max()), int(cluster), group, is_too_many, new.is_proved, n_missing, missing_group)
+        return cls(float(new.misses.max()), int(cluster), group, is_too_many, new.is_proved, n_missing, missing_group, drift)
 
     def __str__(self) -> str:
         side = "above" if self.is_too_many else "below"
@@ -76,6 +83,8 @@ class Miss:
         )
         sentence = f"{proof}; the largest miss is in cluster {self.cluster}: the share of {self.group} is "
         sentence += f"{self.amount:.2g} {side} its limit"
+        if self.drift:
+            return f"{self.drift}. A new fit is due. By the old shares, {sentence}"
         if self.n_missing:
             sentence += f"; {counted(self.n_missing, 'more row')} of {self.missing_group} would mend it with these labels"
         return sentence
@@ -133,6 +142,10 @@ class SavedClustering:
     text_columns : mapping of str to list
         Columns of text, whose values in the list have a feature ``column = value`` each; None is any other value. These are
         the last features.
+    n_batches : int
+        How often rows were remembered.
+    drifted_since : int or None
+        The first of these batches, from 1, with which the share of a group in old and new rows together is outside the limits.
     miss : Miss or None
         The largest miss of a limit in the last call of :meth:`assign`; None if old and new rows together keep all limits.
     """
@@ -149,6 +162,8 @@ class SavedClustering:
     scale: np.ndarray | None = None
     fill: np.ndarray | None = None
     text_columns: Mapping[str, list] = field(default_factory=dict)
+    n_batches: int = 0
+    drifted_since: int | None = None
     miss: Miss | None = field(default=None, init=False)
 
     @classmethod
@@ -183,28 +198,48 @@ class SavedClustering:
             **preparation,
         )
 
-    def assign(self, X, sensitive_features, remember: bool = False) -> np.ndarray:
+    def assign(self, X, sensitive_features, remember: bool = False, reference: str = "fit") -> np.ndarray:
         """Assign new rows as :meth:`clusterlets.FairLimit.assign` does. X is in the units of the fitted table.
 
+        The limits are about the shares of the fitted table, or those of old and new rows together if ``reference`` is "union".
         Returns the cluster (n,) of each row. If a limit is missed, it warns, and ``miss`` says where and by how much.
         """
+        if reference not in REFERENCES:
+            raise InvalidInput(f"reference={reference!r} must be {' or '.join(REFERENCES)}.")
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._features(X)
         codes, groups = self._encode_groups(sensitive_features, len(X))
         n_unknown = len(groups) - len(self.groups)
         counts, fitted_counts = np.pad(self.counts, ((0, n_unknown), (0, 0))), np.pad(self.fitted_counts, (0, n_unknown))
         method = next(method for method in saved_file.savable_methods() if method.name == self.method)
-        parts = {**vars(self), "groups": groups, "counts": counts, "fitted_counts": fitted_counts}
-        limits = saved_file.limits_of_new_rows(method, parts, np.bincount(codes, minlength=len(groups)))
+        totals = np.bincount(codes, minlength=len(groups))
+        reference_counts = fitted_counts if reference == "fit" else counts.sum(axis=1) + totals
+        parts = {**vars(self), "groups": groups, "counts": counts, "fitted_counts": reference_counts}
+        limits = saved_file.limits_of_new_rows(method, parts, totals)
         costs = squared_distances_to_centres(X, self.centres, len(self.centres))
         new = assign_new(costs, codes, counts.sum(axis=0), *limits)
+        # If all clusters kept a limit, so would their union.
+        drifted = np.flatnonzero(products(limits[0], totals) > limits[1].sum(axis=1))
+        since = None if not len(drifted) else self.drifted_since or self.n_batches + 1
+        drift = since and self._describe_drift(limits[0][drifted[0]], groups, counts.sum(axis=1) + totals, fitted_counts, since)
         if remember:
+            self.n_batches, self.drifted_since = self.n_batches + 1, since
             np.add.at(counts, (codes, new.labels), 1)
             self.groups, self.counts, self.fitted_counts = groups, counts, fitted_counts
-        self.miss = Miss.of(new, limits[0], groups, self.sensitive_names)
+        self.miss = Miss.of(new, limits[0], groups, self.sensitive_names, drift or "")
         if self.miss:
             warnings.warn(f"{self.miss}.", LimitsMissed, stacklevel=2)
         return new.labels
+
+    def _describe_drift(self, limit: np.ndarray, groups: list[tuple], union: np.ndarray, fitted: np.ndarray, since: int) -> str:
+        """How the share that a limit (K,) bounds has changed, by counts (K,) of old and new rows, and of fitted ones."""
+        name, is_too_many = limited_group(limit, groups, self.sensitive_names)
+        members = limit > 0 if is_too_many else limit < 0
+        now, before = (counts[members].sum() / counts.sum() for counts in (union, fitted))
+        return (
+            f"the population has changed since batch {since}: {name} makes up {now:.1%} of old and new rows, and "
+            f"{before:.1%} of the fitted table, so no clusters can keep the limits"
+        )
 
     def _encode_groups(self, sensitive_features, n: int) -> tuple[np.ndarray, list[tuple]]:
         """The group codes (n,) of new rows, and all groups: those of the fit, and after them unknown ones."""

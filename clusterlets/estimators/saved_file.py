@@ -23,7 +23,7 @@ _FORMAT = "clusterlets clustering 3"
 _MOST_ROWS = 10**8  # so that products of two counts stay far below 2^63
 _PARTS = (
     *("method", "parameters", "centres", "sensitive_names", "groups", "counts", "fitted_counts", "feature_names", "mean"),
-    *("scale", "fill", "text_columns"),
+    *("scale", "fill", "text_columns", "n_batches", "drifted_since"),
 )
 
 
@@ -117,6 +117,9 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"counts: more than {_MOST_ROWS:,} rows")
     if not counts.sum(axis=0).all() or not fitted_counts.any() or (fitted_counts > counts.sum(axis=1)).any():
         raise ValueError("counts: a cluster is empty, or the fitted table has no rows or more rows than all clusters")
+    since, n_batches = parts["drifted_since"], parts["n_batches"]
+    if not _is_count(n_batches) or not (since is None or (_is_count(since) and 0 < since <= n_batches)):
+        raise ValueError("n_batches and drifted_since are no numbers of batches")
     parts |= {"centres": centres, "sensitive_names": names, "groups": groups, "counts": counts, "fitted_counts": fitted_counts}
     parts |= {name: _array(parts, name, (d,)) for name in ("mean", "scale") if parts[name] is not None}
     if (parts["mean"] is None) != (parts["scale"] is None) or (parts["scale"] is not None and (parts["scale"] < 0).any()):

@@ -1,6 +1,5 @@
 """The HTML page of one clustering of a user's table: its settings, each cluster, the scores, and a picture."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,13 +22,14 @@ class Profile:
 
 def render(
     table: str,
+    verdict: str,
     features: str,
     notes: Sequence[str],
     warnings: Sequence[str],
     method: str,
     reports: Mapping[str, Any],
     profiles: Sequence[Profile],
-    scores: Sequence[str],
+    scores: Sequence[tuple[str, str]],
     command: str,
     picture: bytes,
     path: tuple[str, bytes] | None = None,
@@ -40,14 +40,16 @@ def render(
     ----------
     table, features, method : str
         What was clustered, by which columns, and how.
+    verdict : str
+        Whether the limits are kept, where the clusters deviate most, and the price.
     notes, warnings : sequences of str
         Sentences on the data and on the fit.
     reports : mapping of str to clusterlets.estimators.FairnessReport
         By title: the report on the groups, or on those of each sensitive column.
     profiles : sequence of Profile
         The clusters to describe.
-    scores : sequence of str
-        Lines with a name, two or more spaces, and the value with its explanation.
+    scores : sequence of (str, str)
+        Names of scores, and their values with explanations.
     command : str
         The command that repeats the run.
     picture : bytes
@@ -58,13 +60,14 @@ def render(
     return render_template(
         "clustering.html",
         table=table,
+        verdict=verdict,
         features=features,
         notes=notes,
         warnings=warnings,
         method=method,
         clusters={title: _cluster_table(report) for title, report in reports.items()},
         profiles=[(profile, embed_png(profile.picture)) for profile in profiles],
-        scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
+        scores=scores,
         command=command,
         picture=embed_png(picture),
         path=path and (path[0].split("\n\n"), embed_png(path[1])),

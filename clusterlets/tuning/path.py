@@ -197,7 +197,7 @@ def plan(task: Task, numbers_of_clusters: Sequence[int], other_methods: Sequence
         *(run(FairLimit.name, k, task.asked.bounds, task.asked) for k in numbers_of_clusters),
         *(run(REFERENCE, k, {}) for k in numbers_of_clusters),
         *(run(FairLimit.name, k, step.bounds, step) for k in numbers_of_clusters for step in others),
-        *(run(FairLimit.name, k, asked_again, task.asked) for k in numbers_of_clusters if others),
+        *(run(FairLimit.name, k, asked_again, task.asked) for k in numbers_of_clusters),
         *(run(name, k, setting) for name in other_methods for k in numbers_of_clusters for setting in settings(name)),
     ]
 
@@ -243,16 +243,17 @@ def _has_start(task: Task, run: Run, runs: Sequence[Run]) -> bool:
     """Whether there is something to start from, which :func:`plan` left open for a fit with the requested limit again.
 
     It starts from the limit whose clusters keep the requested one at the least cost, if this is less than without such a start.
+    Plain k-means counts as the limit 1.
     """
     if START not in run.parameters or run.parameters[START] is not None:
         return True
-    keeping = [other for other in runs if other.step and other.n_clusters == run.n_clusters and other.keeps(task, task.asked)]
-    own_cost = min((other.sse for other in keeping if other.step is task.asked), default=math.inf)
-    cheapest = min(keeping, key=lambda other: other.sse, default=None)
-    if cheapest is None or cheapest.sse >= own_cost * (1 - _MIN_GAIN):
+    runs = [other for other in runs if other.n_clusters == run.n_clusters and other.keeps(task, task.asked)]
+    own_cost = min((other.sse for other in runs if other.step is task.asked), default=math.inf)
+    starts = {1 if other.step is None else other.step.limit: other for other in runs if other.step or other.method == REFERENCE}
+    limit = min(starts, key=lambda limit: starts[limit].sse, default=None)
+    if limit is None or isinstance(limit, str) or starts[limit].sse >= own_cost * (1 - _MIN_GAIN):
         return False
-    assert cheapest.step is not None
-    run.parameters = {**run.parameters, START: cheapest.step.limit}
+    run.parameters = {**run.parameters, START: limit}
     return True
 
 

@@ -275,7 +275,7 @@ def test_a_limit_of_too_many_digits_is_refused_at_once_and_not_read_as_0(people,
 
 def test_the_miss_names_the_column_of_its_group():
     saved = saved_of(pd.DataFrame({"sex": SEX, "new": np.arange(N + N_NEW) % 2})[:N], max_deviation=0.05)
-    with pytest.warns(LimitsMissed, match="the share of sex = f is .* more rows of sex = m would mend it"):
+    with pytest.warns(LimitsMissed, match="sex = f makes up .* A new fit is due.* the share of sex = f is "):
         saved.assign(np.tile(X[:1], (200, 1)), pd.DataFrame({"sex": ["f"] * 200, "new": np.arange(200) % 2}))
 
 
@@ -536,7 +536,7 @@ def test_strict_refuses_rows_that_cannot_keep_the_limits_and_a_later_call_compar
     before = Path("people.json").read_bytes()
     command = ("assign", "people.json", "new.csv", "-o", "labels.csv", "--save", "people.json")
     status, output, _ = run(*command, "--strict")
-    assert status == 1 and "limits      not kept: no labels of these rows keep the limits (proved); the largest miss" in output
+    assert status == 1 and "limits      not kept: the population has changed since batch 1: sex = f makes up" in output
     assert Path("people.json").read_bytes() == before and not Path("labels.csv").exists()
     status, output, _ = run(*command)
     shares = f"f {float(SHARE_OF_WOMEN):.1%}, m {float(1 - SHARE_OF_WOMEN):.1%}"
@@ -685,3 +685,52 @@ def test_methods_and_files_that_the_commands_cannot_use_are_refused_with_the_rea
     assert status == 1
     assert message in error
     assert "Traceback" not in error
+
+
+def test_a_population_that_has_left_the_limit_is_said_with_the_batch_and_may_become_the_reference(tmp_path):
+    rng = np.random.default_rng(0)
+    rows, sex = rng.normal(size=(300, 2)), np.repeat(["f", "m"], [90, 210])
+    frame = pd.DataFrame({"sex": sex})
+    saved = FairLimit(3, max_deviation=0.05, random_state=0).fit(rows, sensitive_features=frame).saved()
+    as_fitted, men = pd.DataFrame({"sex": ["f", "m", "m"] * 10}), pd.DataFrame({"sex": ["m"] * 120})
+    saved.assign(rng.normal(size=(30, 2)), as_fitted, remember=True)
+    assert saved.miss is None and (saved.n_batches, saved.drifted_since) == (1, None)
+    new_rows = rng.normal(size=(120, 2))
+    for batch in (2, 3):
+        with pytest.warns(UserWarning, match="the population has changed since batch 2: sex = "):
+            saved.assign(new_rows, men, remember=True)
+        assert (saved.n_batches, saved.drifted_since) == (batch, 2)
+        share_of_men = (saved.counts[1].sum()) / saved.counts.sum()
+        name, share = ("m", share_of_men) if "sex = m" in saved.miss.drift else ("f", 1 - share_of_men)
+        assert f"sex = {name} makes up {share:.1%} of old and new rows" in saved.miss.drift
+        assert "A new fit is due" in str(saved.miss) and "would mend it" not in str(saved.miss)
+    saved.save(str(tmp_path / "saved.json"))
+    saved = SavedClustering.load(str(tmp_path / "saved.json"))
+    assert (saved.n_batches, saved.drifted_since) == (3, 2)
+    labels = saved.assign(new_rows, men, reference="union")
+    assert saved.miss is None
+    counts = saved.counts + np.stack([np.zeros(3), np.bincount(labels, minlength=3)])
+    shares = counts / counts.sum(axis=0)
+    assert np.abs(shares - (counts.sum(axis=1) / counts.sum())[:, None]).max() <= 0.05 + 1e-9
+    with pytest.raises(InvalidInput, match="reference='new' must be fit or union"):
+        saved.assign(new_rows, men, reference="new")
+
+
+def test_the_command_shows_the_limited_shares_of_each_column_and_takes_the_union_as_reference(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    old = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "y"]).assign(
+        sex=rng.choice(["f", "m"], 200), old=rng.integers(0, 3, 200)
+    )
+    old.to_csv("old.csv", index=False)
+    old[old["old"] == 0].to_csv("new.csv", index=False)
+    options = ("--sensitive", "sex", "--sensitive", "old", "-k", "2", "--max-deviation", "0.1", "--save", "old.json")
+    assert run("cluster", "old.csv", *options)[0] == 0
+    status, output, error = run("assign", "old.json", "new.csv")
+    assert status == 0, error
+    assert re.search(r"size +sex = f +sex = m +old = 0 +old = 1 +old = 2$", output, re.M) and "f + 0" not in output
+    assert "limits      not kept: the population has changed since batch 1: old = " in output
+    output = run("assign", "old.json", "new.csv", "--reference", "union")[1]
+    share = (2 * (old["old"] == 0).sum()) / (len(old) + (old["old"] == 0).sum())
+    assert "reference   shares of old and new rows: sex = f " in output and f"old = 0 {share:.1%}" in output
+    assert "limits      kept by old and new rows together" in output

@@ -78,7 +78,7 @@ def test_typical_rows_are_the_three_nearest_to_the_mean():
 
 CLUSTER_COMMAND = (
     *("cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2"),
-    *("--max-deviation", "0.2", "-o", "labels.csv", "--report", "page.html"),
+    *("--max-deviation", "0.2", "-o", "labels.csv", "--report", "page.html", "--scaling", "none"),
 )
 
 

@@ -1,5 +1,6 @@
 """The commands for clusters that people already have: audit shows them, and repair changes as few rows as possible."""
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import scale
+
+from clusterlets import SavedClustering, repair
 
 
 @pytest.fixture
@@ -56,10 +59,10 @@ def test_audit_prints_sizes_shares_broken_limits_and_the_price(people, run):
     price = sum(costs) / KMeans(3, n_init=50, random_state=0).fit(X).inertia_
     people_and_gaps = pd.read_csv("people.csv").assign(age=lambda frame: frame["age"].where(frame["segment"].notna(), 50))
     people_and_gaps.to_csv("people.csv", index=False)
-    assert f"price of fairness  {price:.3f} " in run("audit", *OPTIONS, "--scaling", "standard")[1]
+    assert f"price of fairness  {price:.3f} " in run("audit", *OPTIONS)[1]
     # Nothing is said about combinations of the columns unless they are asked for.
     assert "f + early" not in output + page and "worst" not in output
-    assert "f + early" in run("audit", *OPTIONS, "--sensitive", "born", "--combinations")[1].partition("combinations\n")[2]
+    assert "f + early" in run("audit", *OPTIONS, "--sensitive", "born", "--all-scores")[1].partition("combinations\n")[2]
 
 
 @pytest.mark.parametrize("objective", ["moves", "cost"])
@@ -110,3 +113,74 @@ def test_repair_gives_the_proof_if_no_labels_keep_the_limit(people, run):
     people.iloc[:4].assign(sex=list("fmmm"), segment=list("aabb")).to_csv("people.csv", index=False)
     status, _, error = run("repair", *OPTIONS, "--max-deviation", "0.01")
     assert status == 1 and "No 2 clusters keep the limits (proved); at most 1 is possible" in error
+
+
+def test_audit_leads_with_a_verdict_and_is_strict_if_asked(people, run):
+    status, output, _ = run("audit", *OPTIONS, "--max-deviation", "0.05", "--strict", "--report", "page.html")
+    assert status == 3
+    verdict = output.splitlines()[1]
+    share, shares = (people["sex"] == "f").mean(), shares_of_women(people, people["segment"])
+    worst = (shares - share).abs().idxmax()
+    assert verdict.startswith(f"Limits broken by {((shares - share).abs() > 0.05).sum()} cluster")
+    assert f"Largest deviation {abs(shares[worst] - share):.3f}, cluster {worst} (" in verdict and "the cost is " in verdict
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert f'<p class="lead">{verdict}</p>' in page and "A fair clustering" not in page
+    assert page.index('id="picture"') < page.index('id="clusters"')
+    assert run("audit", *OPTIONS, "--max-deviation", "0.9", "--strict")[0] == 0
+    status, _, error = run("audit", *OPTIONS, "--strict")
+    assert status == 1 and "--strict needs a limit" in error
+
+
+def test_repaired_clusters_are_saved_with_their_limits_and_can_be_assigned_to_and_audited(people, run):
+    options = ("--max-deviation", "0.05", "--max-cluster-size", "220", "-o", "repaired.csv")
+    status, output, error = run("repair", *OPTIONS, *options, "--save", "people.json", "--report", "page.html")
+    assert status == 0, error
+    assert "limits      kept by every cluster now   (max_deviation 0.05)" in output
+    assert "clustering: people.json   (0 is basic, 1 is none at all, 2 is premium)" in output
+    repaired = pd.read_csv("repaired.csv")
+    assert repaired["cluster"].value_counts().max() <= 220
+    assert "Limits kept by every cluster: max_deviation 0.05." in Path("page.html").read_text(encoding="utf-8")
+    saved = SavedClustering.load("people.json")
+    assert saved.parameters == {"max_deviation": 0.05, "min_cluster_size": 1, "max_cluster_size": 220}
+    sizes = repaired["cluster"].value_counts().sort_index()
+    assert saved.counts.sum(axis=0).tolist() == sizes.tolist()
+    X = scale(people[["age", "pay"]])
+    means = [X[repaired["cluster"] == name].mean(axis=0) for name in sizes.index]
+    assert saved.centres == pytest.approx(np.array(means))
+    # New rows, of another population, are judged by the shares of the table that was repaired.
+    rng = np.random.default_rng(1)
+    new = pd.DataFrame({"age": rng.normal(size=80), "pay": rng.normal(size=80), "sex": np.repeat(["f", "m"], [60, 20])})
+    new.assign(segment="all").to_csv("new.csv", index=False)
+    assert run("assign", "people.json", "new.csv", "-o", "labels.csv")[0] == 0
+    audit = ("audit", "new.csv", "--labels", "segment", "--sensitive", "sex", "--strict")
+    assert run(*audit, "--max-deviation", "0.05")[0] == 0
+    status, output, _ = run(*audit, "--clustering", "people.json")
+    share = (people["sex"] == "f").mean()
+    too_many = np.ceil(80 * (0.75 - share - 0.05))
+    assert status == 3 and f"breaks      cluster all: {too_many:.0f} rows of " in output
+    assert "by the shares of the table of people.json" in output
+    status, _, error = run("repair", *audit[1:-1], "--clustering", "people.json")
+    assert status == 1 and "even one cluster of all rows breaks them" in error
+
+
+@pytest.mark.parametrize(("seed", "objective"), [(0, "moves"), (1, "moves"), (2, "cost")])
+def test_no_cluster_is_larger_than_asked_and_no_fewer_moves_suffice(seed, objective):
+    rng = np.random.default_rng(seed)
+    X, labels, groups = (
+        rng.normal(size=(9, 2)),
+        np.r_[np.zeros(6, int), [1, 1, 2]],
+        rng.permutation([0, 0, 0, 0, 0, 1, 1, 1, 1]),
+    )
+    limits = {"sensitive_features": groups, "max_deviation": 0.4, "max_cluster_size": 4}
+    repaired = repair(X, labels, **limits, objective=objective)
+    allowed = [
+        sum(a != b for a, b in zip(new, labels, strict=True))
+        for new in itertools.product(range(3), repeat=9)
+        if all(
+            0 < len(members := groups[np.array(new) == cluster]) <= 4 and abs(members.mean() - 4 / 9) <= 0.4
+            for cluster in range(3)
+        )
+    ]
+    assert np.bincount(repaired.labels).max() <= 4 and repaired.least_moves <= repaired.moved.sum()
+    assert repaired.least_moves == min(allowed) or objective == "cost"
+    assert repaired.moved.sum() == min(allowed) or objective == "cost"

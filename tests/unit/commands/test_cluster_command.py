@@ -94,12 +94,12 @@ def five_clusters(people):
 
 
 def test_the_printed_scores_are_those_of_the_fairness_report(people, cluster, five_clusters):
-    output = cluster("-k", "5")[1]
+    output = cluster("-k", "5", "--scaling", "none", "--all-scores")[1]
     X, labels, report = five_clusters
     lines = {line.split()[0]: line for line in output.splitlines() if line}
     numbers = {name: [float(text) for text in re.findall(r"-?\d+\.\d+", line)] for name, line in lines.items()}
     share = (people["sex"] == "female").mean()
-    assert f"300 rows, 2 features; sex: female {share:.1%}, male {1 - share:.1%}" in output
+    assert f"300 rows, 2 features (as they are); sex: female {share:.1%}, male {1 - share:.1%}" in output
     assert numbers["deviation"] == [round(report[f"deviation_{statistic}"], 3) for statistic in ("mean", "std", "max")]
     assert numbers["cohesion"][0] == round(report["cohesion"], 3)
     labels_of_starts = (kmeans_labels(X, report["n_clusters"], np.random.default_rng(seed)) for seed in range(50))
@@ -113,7 +113,7 @@ def test_the_printed_scores_are_those_of_the_fairness_report(people, cluster, fi
 
 
 def test_each_cluster_is_listed_with_its_size_deviation_and_shares(people, cluster, five_clusters):
-    output = cluster("-k", "5")[1]
+    output = cluster("-k", "5", "--scaling", "none")[1]
     _, labels, report = five_clusters
     share = (people["sex"] == "female").mean()
     for label in range(report["n_clusters"]):
@@ -185,7 +185,8 @@ def test_the_output_names_a_requested_balance_instead_of_its_delta(people, clust
 
 def test_the_output_mentions_no_bound_for_methods_without_one(cluster):
     for options in (["--method", "G-B"], ["--method", "k-means"]):
-        assert "asked for" not in cluster("-k", "4", *options)[1]
+        output = cluster("-k", "4", *options)[1]
+        assert "\nasked for" not in output and output.splitlines()[1].startswith("No limit was asked for. Largest deviation 0.")
 
 
 @pytest.mark.parametrize("method", [["scaff-tree"], ["frac", "--tau", "0"]])
@@ -385,6 +386,47 @@ def test_the_title_gives_the_number_of_groups_if_the_legend_cannot_hold_them(peo
     with_legend, without_legend = figures
     assert [text.get_text() for text in with_legend.legends[0].get_texts()] == [f"town {number:02}" for number in range(18)]
     assert not without_legend.legends and "(19 groups, from left to right" in without_legend.axes[0].get_title()
+
+
+def test_where_plain_k_means_keeps_the_limit_its_clusters_are_a_start_and_nothing_costs_more(people, cluster):
+    people["sex"] = np.where(np.arange(300) % 2, "female", "male")
+    people.to_csv("people.csv", index=False)
+    output = cluster("-k", "2", "--max-deviation", "0.2")[1]
+    assert "note: plain k-means, which does not know the groups, keeps the limit too" in output
+    assert "start_deviation=1" in output and float(re.findall(r"^price of fairness  (\S+)", output, re.M)[0]) <= 1
+    assert "plain k-means, which does not" not in cluster("-k", "2", "--max-deviation", "0")[1]
+
+
+def test_k_means_has_as_many_starts_as_the_reference_of_its_price(cluster):
+    output = cluster("--method", "k-means", "-k", "6")[1]
+    assert "k-means, k = 6, n_init=50" in output
+    assert float(re.findall(r"^price of fairness  (\S+)", output, re.M)[0]) == pytest.approx(1, abs=0.02)
+
+
+def test_a_limit_that_lets_a_cluster_lack_a_small_group_is_warned_about(people, cluster):
+    people["sex"] = ["rare"] * 3 + ["female", "male", "male"] * 99
+    people.to_csv("people.csv", index=False)
+    warning = "warning: max_deviation lets a cluster have none of sex = rare (1.0%): so small a share is within it"
+    assert warning in cluster("-k", "2")[1] and warning not in cluster("-k", "2", "--max-deviation", "0.009")[1]
+
+
+def test_the_second_line_is_the_verdict_with_named_groups_and_rare_scores_need_an_option(people, cluster):
+    people["sex"] = (people["sex"] == "female").astype(int)
+    people.to_csv("people.csv", index=False)
+    output = cluster("-k", "3", "--max-deviation", "0.1", "-o", "labels.csv")[1]
+    labels, sex = pd.read_csv("labels.csv")["cluster"], people["sex"]
+    shares = sex.groupby(labels).mean()
+    worst = (shares - sex.mean()).abs().idxmax()
+    values = [f"{value:.1%}" for value in (1 - shares[worst], 1 - sex.mean())]
+    (price,) = re.findall(r"^price of fairness  (\S+)", output, re.M)
+    assert output.splitlines()[1] == (
+        f"Limits: max_deviation 0.1 kept. Largest deviation {abs(shares[worst] - sex.mean()):.3f}, cluster {worst} "
+        f"({(labels == worst).sum()} rows): sex = 0 makes up {values[0]} in place of {values[1]}; the cost is {price} times "
+        "that of plain k-means."
+    )
+    rare = ("delta", "k-median", "k-center", "social")
+    assert not any(name in output for name in rare)
+    assert all(name in cluster("-k", "3", "--all-scores")[1] for name in rare)
 
 
 def test_parameters_of_several_options_are_joined(cluster):

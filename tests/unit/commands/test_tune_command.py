@@ -79,7 +79,8 @@ def test_the_printed_command_saves_the_requested_limit_although_a_looser_one_gav
 
 
 def test_without_enough_time_nothing_is_recommended(wine, run):
-    status, output, error = run("tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001")
+    options = ("--minutes", "0.00001", "--scaling", "none")
+    status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
     assert "features: alcohol," in output and "note: left out (--features names columns to keep): bottle_id" in output
     assert "warning: proline spreads " in output
     assert status == 1 and "No fit has a result" in error and "allow more minutes" in error
@@ -133,10 +134,10 @@ def test_limits_that_cannot_be_are_refused(wine, run, option, value, message):
 
 
 def test_a_command_keeps_spaces_dashes_and_separators_in_its_options():
-    arguments = ["my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "standard", "--separator", ";"]
+    arguments = ["my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "none", "--separator", ";"]
     options = tune_command._parser().parse_args([*arguments, "--seed", "4"])
     assert command(options, Run("fair-limit", {"max_deviation": {"-sex": 0.1}}, 5)) == [
-        *("clusterlets", "cluster", "my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "standard"),
+        *("clusterlets", "cluster", "my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "none"),
         *("--separator", ";", "--method", "fair-limit", "--max-deviation", '{"-sex": 0.1}', "-k", "5", "--seed", "4"),
     ]
 
