@@ -16,7 +16,7 @@
 #   make extended   runs it with forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
 #   make as-published   runs the paper's grid as the paper describes it, and as the authors' published code does; EXCLUDE works too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts how often it agrees with our variants
-#   make field      runs every method on ten datasets, with 14 choices of sensitive groups (half an hour); EXCLUDE works too
+#   make field      runs every method on ten datasets, with 14 choices of sensitive groups (40 minutes); EXCLUDE works too
 #   make field-demo runs every method on bundled datasets (minutes)
 #   make verify     checks every byte of the results against the hashes in their manifest
 #   make archive    packs the finished run in RESULTS=results into one file to deposit

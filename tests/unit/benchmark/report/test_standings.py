@@ -63,8 +63,10 @@ def test_each_change_of_the_rules_is_listed_once_with_the_first_three_methods(bu
 
 def test_the_methods_of_this_project_are_marked_and_cpu_times_are_relative_to_those_of_the_same_case():
     costs = pd.DataFrame(
-        [("a", 5, "fair-limit", "x=1", 2.0), ("a", 5, "fair-limit", "x=2", 4.0), ("b", 5, "fair-limit", "x=1", 1.0)]
-        + [("a", 5, "one", "", 1.5), ("b", 5, "one", "", 2.0), ("b", 20, "one", "", 7.0)],
+        [
+            *(("a", 5, "fair-limit", "x=1", 2.0), ("a", 5, "fair-limit", "x=2", 4.0), ("b", 5, "fair-limit", "x=1", 1.0)),
+            *(("a", 5, "one", "", 1.5), ("b", 5, "one", "", 2.0), ("b", 20, "one", "", 7.0)),
+        ],
         columns=["dataset", "k", "method", "parameters", "seconds"],
     )
     efforts = standings.relative_efforts(costs)
