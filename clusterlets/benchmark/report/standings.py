@@ -232,9 +232,9 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     if runners_up:
         text += f" The next methods, with their cases and their cost over its own in shared cases: {'; '.join(runners_up)}."
     not_told_apart = [row["method"] for row in others if not pairs.loc[row["method"], "told_apart"]]
-    others_told_apart = f"the {len(others)} others" if not not_told_apart else f"{len(others) - len(not_told_apart)} others"
-    text += f" It is told apart from {others_told_apart}" if others else ""
-    return text + (f", and not from {', '.join(not_told_apart)}" if not_told_apart else "") + ("." if others else "")
+    if not_told_apart:
+        return f"{text} It is not told apart from {', '.join(not_told_apart)}."
+    return text + (" It is told apart from all others." if others else "")
 
 
 def marked(method: str) -> str:
