@@ -56,9 +56,8 @@ def draw(overall: pd.DataFrame, pairs: pd.DataFrame) -> Figure:
     axes.set_ylabel("keeps the limit in this share of the cases (up is better)")
     not_drawn = ", ".join(rows.loc[~(rows["shared"] > 0), "method"])
     note = f"\nno shared case: {not_drawn}" if not_drawn else ""
-    axes.set_xlabel(
-        f"cost over that of {marked(first)}, in the cases in which both keep the limit (left is better){note}", wrap=True
-    )
+    label = f"cost over that of {marked(first)}, in the cases in which both keep the limit (left is better)"
+    axes.set_xlabel(f"{label}{note}", wrap=True)
     return figure
 
 
