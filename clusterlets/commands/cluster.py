@@ -382,9 +382,9 @@ def _deviations_of_columns(options: argparse.Namespace, memberships, sensitive: 
     if sensitive.shape[1] == 1:
         return []
     values, limits = options.method_parameters, {}
-    if options.method_class.name == _DEFAULT_METHOD and not {"shares", "min_ratio"} & values.keys():
-        bound = options.method_class.parameters["max_deviation"].bound
-        value = bound.resolve(values.get("max_deviation"), options.k)
+    parameter = options.method_class.parameters.get("max_deviation")
+    if parameter and parameter.bound and not {"shares", "min_ratio"} & values.keys():
+        value = parameter.bound.resolve(values.get("max_deviation"), options.k)
         limits = value if isinstance(value, dict) else dict.fromkeys(sensitive, value)
     lines = []
     for name, column in sensitive.loc[:, sensitive.nunique() > 1].items():  # a constant column cannot deviate
