@@ -259,7 +259,7 @@ def test_every_output_is_ranked_in_a_folder_of_its_own_unless_one_is_chosen(fold
         which = ["--which", chosen[0]] if len(chosen) == 1 else []
         status, output, error = run("rank", "mine.py", "--reference", "reference", *which)
         assert status == 0, error
-        assert "\nmine tried 1 rung: share=0.1\n" in output
+        assert "\nmine tried 1 rung, each with 1 start: share=0.1\n" in output
         assert ("Each is ranked as if it were the only one" in output) == (len(chosen) == 2)
         assert [name for name in ("near", "far") if f"\nmine ({name}):\n" in output] == chosen
         own = pd.read_csv(folder / "results/rank/leaderboards/mine" / chosen[-1] / "leaderboard_overall.csv")
