@@ -17,7 +17,7 @@
 #   make extended   runs it with forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
 #   make as-published   runs the paper's grid, and variants of it that do what the authors' published code does; EXCLUDE works too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts how often it agrees with our variants
-#   make field      runs every method on ten datasets, with 14 choices of sensitive groups (half an hour); EXCLUDE works too
+#   make field      runs every method on ten datasets, with 14 choices of sensitive groups (40 minutes); EXCLUDE works too
 #   make verify     checks every byte of the results against the hashes in their manifest
 #   make archive    packs the finished run in RESULTS=results into one file to deposit
 #   make compare    compares the results' numbers with those in reference/paper

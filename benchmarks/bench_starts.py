@@ -45,8 +45,9 @@ def starts_for(target: float, name: str, table: Prepared, k: int, rungs: list[di
     one = seconds(name, table, k, rungs, 1)
     if np.isnan(one) or one >= target:
         return 1
-    several = seconds(name, table, k, rungs, SEVERAL)
-    slope = max((several - one) / (SEVERAL - 1), 1e-6)
+    slope = one
+    if methods.get(name).makes_its_own_starts():  # one more costs less than the first
+        slope = max((seconds(name, table, k, rungs, SEVERAL) - one) / (SEVERAL - 1), 1e-6)
     return int(np.clip(round(1 + (target - one) / slope), 1, MOST_STARTS))
 
 

@@ -110,13 +110,24 @@ def planned_comparisons() -> str:
     return table(["deviates less", "than", "median difference", "p", "after Holm", "rank-biserial"], rows)
 
 
+FIELD = CHECKOUT / "reference" / "field"
+
+
+def field_standings() -> standings.Standings:
+    """The leaderboard of the committed field."""
+    return standings.Standings(*(read_results_table(FIELD / name) for name in standings.FILES))
+
+
 def field_page() -> str:
     """docs/field.md: the leaderboard of the committed field, with CPU times."""
-    folder = CHECKOUT / "reference" / "field"
-    tables = (read_results_table(folder / name) for name in standings.FILES)
-    costs = read_results_table(folder / "leaderboard_costs.csv")
+    costs = read_results_table(FIELD / "leaderboard_costs.csv")
     settings = {"results": "results/field", "scaling": "standard"}
-    return standings.to_markdown(standings.Standings(*tables), "workflow/configs/field.yaml", settings, costs)
+    return standings.to_markdown(field_standings(), "workflow/configs/field.yaml", settings, costs)
+
+
+def field_headlines() -> str:
+    """The README's list of what the field shows."""
+    return "\n".join(standings.bullets(standings.headlines(field_standings())))
 
 
 #: Generated sections, by page and name, and the function that makes the text of each.
@@ -130,6 +141,7 @@ SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/reproduction.md", "planned comparisons"): planned_comparisons,
     ("README.md", "table 1"): table1_beside,
     ("README.md", "shares"): shares_by_table,
+    ("README.md", "field"): field_headlines,
 }
 
 

@@ -143,10 +143,9 @@ cheapest = cheapest[cheapest["price"] == cheapest.groupby(["limit", "dataset", "
 for (limit, method), n_cases in cheapest.groupby(["limit", "method"]).size().items():
     print(f"{limit:g}", method, n_cases, sep="\t")
 for (limit, method), cases in read("field/leaderboard").groupby(["limit", "method"]):
-    statuses = cases["statuses"].str.split("; ").explode().dropna().str.split(expand=True).reindex(columns=[0, 1])
-    totals = statuses[1].astype(int).groupby(statuses[0]).sum()
-    print(f"{limit:g}", method, *cases["outcome"].value_counts(), 0, *totals, sep="\t")
-cpu = read("field/leaderboard_costs").groupby("method")["seconds"].mean()
+    print(f"{limit:g}", method, *cases["outcome"].value_counts(), 0, cases["failed"].sum(), sep="\t")
+cpu = read("field/leaderboard_costs").groupby(["dataset", "k", "method"])["seconds"].mean().unstack()
+cpu = cpu.div(cpu["fair-limit"], axis=0).agg(["median", "min", "max"]).T
 for name, keys in (("leaderboard_overall", ["method"]), ("leaderboard_pairs", ["method", "other"])):
     for line in read(f"field/{name}").join(cpu, keys[-1]).to_dict("records"):
         numbers = [value for value in line.values() if isinstance(value, int | float) and pd.notna(value)]

@@ -16,6 +16,7 @@ from clusterlets.commands.summary import Line, Summary
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods.fair_limit import FairLimit
 from clusterlets.parameter_text import parse_value
+from clusterlets.tables import user_table
 from clusterlets.tables.table import scaled
 from clusterlets.text import counted
 

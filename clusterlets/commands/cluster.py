@@ -428,11 +428,11 @@ def _vacuous_limits(options: argparse.Namespace, sensitive: pd.DataFrame) -> lis
 
 
 def _largest_deviation(options: argparse.Namespace) -> Any:
-    """The limit of fair-limit on the deviation, for all columns or for each; None if there is no such limit."""
-    values = options.method_parameters
-    if options.method_class.name != _DEFAULT_METHOD or {"shares", "min_ratio"} & values.keys():
+    """The limit on the deviation, for all columns or for each; None if there is no such limit."""
+    values, parameter = options.method_parameters, options.method_class.parameters.get("max_deviation")
+    if parameter is None or parameter.bound is None or {"shares", "min_ratio"} & values.keys():
         return None
-    return options.method_class.parameters["max_deviation"].bound.resolve(values.get("max_deviation"), options.k)
+    return parameter.bound.resolve(values.get("max_deviation"), options.k)
 
 
 def _deviations_of_columns(options: argparse.Namespace, memberships, sensitive: pd.DataFrame) -> list[Line]:

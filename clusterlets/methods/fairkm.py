@@ -20,7 +20,7 @@ class FairKM(Method):
             1_000_000_000,
             also=["authors"],
             grid=[0.3, 3, 30, 300, 3000, "authors"],
-            ladder=[30, 300, 1000, 3000, 30000, 300000],
+            ladder=[30, 300, 1000, 3000, 30000],
             trades_fairness=True,
             meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. The "
             "value authors means the published weight, (n / n_clusters)^2.",

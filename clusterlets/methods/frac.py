@@ -46,7 +46,7 @@ class FRAC(Method):
             0,
             1,
             also=["balanced"],
-            ladder=["0.8x", "0.9x", "0.95x", "0.98x", "0.99x", "balanced"],
+            ladder=["0.9x", "0.95x", "0.98x", "0.99x", "balanced"],
             bound=PARTS,
             meaning="Least fraction of each group that every cluster must hold, at most 1 / n_clusters. The value balanced "
             "means 1 / n_clusters, and 0.95x means 0.95 / n_clusters.",

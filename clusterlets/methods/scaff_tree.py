@@ -22,7 +22,7 @@ class ScaffTree(Method):
             0,
             1,
             grid=[0, 0.25, 0.5, 0.75, 0.9],
-            ladder=[0.25, 0.5, 0.75, 0.9, 0.95, 0.98],
+            ladder=[0.25, 0.5, 0.75, 0.9, 0.95],
             trades_fairness=True,
             meaning="Weight of the groups in the choice of splits. At 0, only the labels of k-means count.",
         ),

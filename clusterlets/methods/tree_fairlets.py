@@ -21,7 +21,7 @@ class TreeFairlets(Method):
             1,
             10_000,
             grid=[4, 10, 20],
-            ladder=[4, 10, 20, 50, 100, 200],
+            ladder=[4, 20, 50, 100],
             trades_fairness=True,
             meaning="Largest denominator of the balance p/q. A small one gives small, compact sets and a lower balance.",
         ),

@@ -19,7 +19,7 @@ class VFC(Method):
             0,
             1_000_000_000,
             grid=[0, 0.03, 0.1, 0.3, 1, 3, 10, 30],
-            ladder=[0.5, 1, 2, 3, 5, 10, 30],
+            ladder=[0.5, 1, 3, 10, 30],
             trades_fairness=True,
             meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means.",
         ),

@@ -232,9 +232,9 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     if runners_up:
         text += f" The next methods, with their cases and their cost over its own in shared cases: {'; '.join(runners_up)}."
     not_told_apart = [row["method"] for row in others if not pairs.loc[row["method"], "told_apart"]]
-    others_told_apart = f"the {len(others)} others" if not not_told_apart else f"{len(others) - len(not_told_apart)} others"
-    text += f" It is told apart from {others_told_apart}" if others else ""
-    return text + (f", and not from {', '.join(not_told_apart)}" if not_told_apart else "") + ("." if others else "")
+    if not_told_apart:
+        return f"{text} It is not told apart from {', '.join(not_told_apart)}."
+    return text + (" It is told apart from all others." if others else "")
 
 
 def marked(method: str) -> str:
@@ -288,6 +288,24 @@ def _within_row_text(standings: Standings) -> str:
     return f"{start}, more cases count for {', '.join(gains)}." if gains else f"{start}, no method keeps it in more cases."
 
 
+def headlines(standings: Standings) -> list[str]:
+    """The main sentences under :data:`SHOWN_LIMIT`, and the first method under the other limits, for the README."""
+    if SHOWN_LIMIT not in standings.limits:
+        return [NO_LEADERBOARD]
+    limits_by_first: dict[str, list[str]] = {}
+    for limit, name in leaderboard.first_methods(standings.overall).items():
+        count = f"{limit:g} ({count_cheapest(standings, name, limit)} of {standings.under(limit, METHOD)['cases'].max()})"
+        limits_by_first.setdefault(marked(name), []).append(count)
+    firsts = "; ".join(f"{name} at {', '.join(limits)}" for name, limits in limits_by_first.items())
+    sentences = [
+        _leaders_text(standings, SHOWN_LIMIT),
+        f"First at each limit, and in how many cases it is the cheapest: {firsts}.",
+        _within_row_text(standings),
+    ]
+    matcher = leading_matcher(standings)
+    return sentences + ([_matcher_text(matcher, standings.under(SHOWN_LIMIT)["cases"].max())] if matcher else [])
+
+
 def orders(standings: Standings) -> pd.DataFrame:
     """The first three methods under each change of the rules, as text; changes that give the same order share a row.
 
@@ -328,9 +346,9 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping, costs:
     if not standings.is_empty:
         figure = "![Reliability against price](figures/reliability_against_price.png)"
         lines += [*wrap(introduction(settings), 120), "", figure, ""]
-    lines += [*_bullets(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+    lines += [*bullets(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     lines += ["The first table of `docs/methods.md` says when to use which method.", ""]
-    lines += ["## The rules", "", *_bullets(f"**{word}**: {meaning}" for word, meaning in RULES.items()), ""]
+    lines += ["## The rules", "", *bullets(f"**{word}**: {meaning}" for word, meaning in RULES.items()), ""]
     if SHOWN_LIMIT in standings.limits:
         lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
         for title, table in all_methods(standings, SHOWN_LIMIT, efforts).items():
@@ -348,7 +366,7 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping, costs:
     return "\n".join(lines)
 
 
-def _bullets(items: Iterable[str]) -> list[str]:
+def bullets(items: Iterable[str]) -> list[str]:
     """A bulleted list, wrapped at 120 characters."""
     wrapper = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [line for item in items for line in wrapper.wrap(item)]

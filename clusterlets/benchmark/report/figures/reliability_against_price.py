@@ -8,6 +8,7 @@ from matplotlib.ticker import PercentFormatter
 
 from clusterlets.benchmark.report import SHOWN_LIMIT
 from clusterlets.benchmark.report.figures import Declaration
+from clusterlets.benchmark.report.standings import marked
 from clusterlets.pages.style import GRID, empty_figure, plt, set_round_ticks
 
 FIGURES = [
@@ -55,7 +56,8 @@ def draw(overall: pd.DataFrame, pairs: pd.DataFrame) -> Figure:
     axes.set_ylabel("keeps the limit in this share of the cases (up is better)")
     not_drawn = ", ".join(rows.loc[~(rows["shared"] > 0), "method"])
     note = f"\nno shared case: {not_drawn}" if not_drawn else ""
-    axes.set_xlabel(f"cost over that of {first}, in the cases in which both keep the limit (left is better){note}", wrap=True)
+    label = f"cost over that of {marked(first)}, in the cases in which both keep the limit (left is better)"
+    axes.set_xlabel(f"{label}{note}", wrap=True)
     return figure
 
 
@@ -87,7 +89,7 @@ def _write_names(axes: Axes, drawn: pd.DataFrame) -> None:
     centers = axes.transData.transform(drawn[["ratio", "reliability"]].to_numpy(float)) / pixels_per_point
     occupied = [(x - _MARK_RADIUS, x + _MARK_RADIUS, y) for x, y in centers]
     for row, (x, y) in zip(drawn.to_dict("records"), centers, strict=True):
-        name = f"{row['method']}, {row['shared']:.0f}"
+        name = f"{marked(row['method'])}, {row['shared']:.0f}"
         width = _LETTER_WIDTH * len(name) + 8  # with a gap
         start = x + 2 * _MARK_RADIUS
         steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE_HEIGHT, other) for other in occupied))

@@ -30,7 +30,7 @@ class Mine(Method):
 def points(method, prices, deviation=0.0, kind="method"):
     """Points with k = 3 on each table of ``prices`` (table -> price). Parameters are chosen on the first two of four seeds."""
     common_values = {"k": 3, "n_clusters": 3, "status": "ok", "smallest": 9, "parameters": np.nan, "starts": 1}
-    common_values |= {"method": method, "kind": kind, "deviation_max": deviation}
+    common_values |= {"method": method, "kind": kind, "deviation_max": deviation, "deviation_beyond_row": deviation}
     rows = [
         common_values | {"dataset": table, "price": price, "seed": seed, "chooses": seed < 2}
         for table, price in prices.items()
@@ -50,7 +50,7 @@ def report_of(others, own_points):
 
 
 def paragraph_on(limit, text):
-    paragraph = text.partition(f"At a largest deviation of at most {limit}, mine is\n")[2].partition("\n\n")[0]
+    paragraph = text.partition(f"At a largest deviation of at most {limit}:\n")[2].partition("\n\n")[0]
     return paragraph.splitlines()
 
 
@@ -64,12 +64,13 @@ def test_a_method_is_ranked_and_compared_by_price_and_by_reliability():
         "0.1 2 of 3",
     ]
     assert paragraph_on("0.05", text) == [
-        "  cheaper than (its cost over theirs): near (0.90)",
-        "  more reliable than (by): lax (1.00)",
+        "  cost over that of others in shared cases: near 0.90",
+        "  in the first place, and told apart from near (price: 0.90), lax (reliability: +1.00)",
     ]
+    # Under 0.1, lax comes first, and only the pairs with it are tested.
     assert paragraph_on("0.1", text) == [
-        "  cheaper than (its cost over theirs): near (0.90)",
-        "  more expensive than (its cost over theirs): lax (1.73)",
+        "  cost over that of others in shared cases: lax 1.73, near 0.90",
+        "  told apart from lax (price: 1.73)",
     ]
     assert "plain" not in text
 
@@ -81,8 +82,8 @@ def test_a_price_below_one_is_explained():
 
 
 def test_a_method_with_the_points_of_another_is_not_told_apart_from_it():
-    text = report_of(OTHERS, NEAR_POINTS.assign(method="mine"))
-    assert text.count("not told apart from (its cost over theirs): near (1.00)") == len(leaderboard.LIMITS)
+    text = report_of(NEAR_POINTS, NEAR_POINTS.assign(method="mine"))
+    assert text.count("not told apart from near") == text.count("near 1.00") == len(leaderboard.LIMITS)
 
 
 def test_only_the_tables_of_the_ranked_method_count():
@@ -94,7 +95,7 @@ def test_fewer_than_six_tables_cannot_tell_methods_apart():
     standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
     text = "\n".join(rank.describe(standings, "mine"))
     assert "Fewer than 6 tables are too few to tell methods apart" in text
-    assert "told apart from" not in text and "cheaper than" not in text
+    assert "told apart from" not in text and "cost over" not in text
 
 
 def test_a_method_changes_no_number_of_the_others():
@@ -112,7 +113,7 @@ def test_a_method_changes_no_number_of_the_others():
 def test_matchers_and_controls_are_compared_but_get_no_place(kind):
     text = report_of(OTHERS, points("mine", dict.fromkeys(TABLES, 1.2), kind=kind))
     n_limits = len(leaderboard.LIMITS)
-    assert text.count(" none 1.00 [0.54, 1.00]") == text.count("near (0.42)") == n_limits
+    assert text.count(" none 1.00 [0.54, 1.00]") == text.count("near 0.42") == n_limits
 
 
 def test_a_matcher_without_a_case_in_common_with_the_others_is_not_ranked():
@@ -167,8 +168,8 @@ def error_of(run):
         ("", "theirs.py holds 0 methods, and should hold one"),
         ("import nowhere", "theirs.py cannot be run, line 1: ModuleNotFoundError"),
         (
-            METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]"),
-            "theirs.py tries 7 configurations, but no other method more than 6.",
+            METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]"),
+            "theirs.py tries 9 configurations, but a method may try at most 8.",
         ),
         (
             METHOD.replace("SHARES", "[0.1]").replace('"mine"', '"near"'),
@@ -258,6 +259,7 @@ def test_every_output_is_ranked_in_a_folder_of_its_own_unless_one_is_chosen(fold
         which = ["--which", chosen[0]] if len(chosen) == 1 else []
         status, output, error = run("rank", "mine.py", "--reference", "reference", *which)
         assert status == 0, error
+        assert "\nmine tried 1 rung, each with 1 start: share=0.1\n" in output
         assert ("Each is ranked as if it were the only one" in output) == (len(chosen) == 2)
         assert [name for name in ("near", "far") if f"\nmine ({name}):\n" in output] == chosen
         own = pd.read_csv(folder / "results/rank/leaderboards/mine" / chosen[-1] / "leaderboard_overall.csv")

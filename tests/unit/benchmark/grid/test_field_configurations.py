@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from clusterlets import methods
+from clusterlets.benchmark.analysis.leaderboard import MOST_RUNGS
 from clusterlets.benchmark.grid.configuration import read_configuration
 from clusterlets.parameter_text import combinations
 
@@ -27,17 +28,22 @@ def test_the_demo_of_the_field_has_the_methods_of_the_field():
     assert read_configuration(DEMO)["methods"] == read_configuration(FIELD)["methods"]
 
 
-def test_every_method_has_a_fixed_number_of_starts():
-    grids = read_configuration(FIELD)["method_settings"]
-    starts = {name: grid["parameters"].get("n_init", [grid["starts"]]) for name, grid in grids.items()}
-    assert all(len(values) == 1 and 1 <= values[0] <= 16 for values in starts.values())
-    assert starts["fair-limit"] == [1]
+def test_the_starts_of_every_random_method_but_fair_limit_and_the_controls_are_set_for_each_case():
+    config = read_configuration(FIELD)
+    settings = config["method_settings"]
+    rivals = {name for name, entry in settings.items() if entry["role"] == "rival"} - {"fair-limit", "fairlets"}
+    assert {name for name, entry in settings.items() if isinstance(entry["starts"], dict)} == rivals
+    for name in rivals:
+        starts = settings[name]["starts"]
+        assert list(starts) == config["datasets"] and "n_init" not in settings[name]["parameters"]
+        assert all(1 <= number <= 128 for row in starts.values() for number in row)
+    assert settings["fair-limit"]["parameters"]["n_init"] == [1]
 
 
 def test_every_ladder_has_at_most_eight_values_and_the_method_allows_them():
     for method in map(methods.get, methods.names()):
         for name, values in method.ladder().items():
-            assert 1 < len(values) <= 8 and not any(method.parameters[name].fault(name, value) for value in values)
+            assert 1 < len(values) <= MOST_RUNGS and not any(method.parameters[name].fault(name, value) for value in values)
 
 
 def test_most_cases_of_the_field_are_attributes_of_people_and_no_table_has_more_than_a_sixth():

@@ -494,3 +494,14 @@ def test_values_of_config_options_are_read_as_in_a_file():
     arguments = ["hops=[2]", "omega=[0.5]", "seeds={count: 3}", "k=[3]", "name=people"]
     expected = {"hops": [2], "omega": [0.5], "seeds": {"count": 3, "base": 1}, "k": [3], "name": "people", "other": ["2"]}
     assert read_config_options(given, arguments) == expected
+
+
+def test_starts_that_depend_on_the_case_need_a_number_for_each_dataset_and_k():
+    grid = {"datasets": ["iris", "wine"], "k": [3, 5], "starts": 4, "variants": {}}
+    starts = {"iris": [3, 2], "wine": [1, 1]}
+    settings = check(**grid, methods=[{"name": "fair-flow", "starts": starts}, "random"])["method_settings"]
+    assert settings["fair-flow"]["starts"] == starts and settings["random"]["starts"] == 4
+    assert "n_init" not in settings["fair-flow"]["parameters"]
+    for incomplete in ({"iris": [3, 2]}, {"iris": [3, 2], "wine": [1]}):
+        with pytest.raises(ClusterletsError, match="methods: FRAC: starts: wine needs 2 numbers, one for each k"):
+            check(**grid, methods=[{"name": "FRAC", "starts": incomplete}])

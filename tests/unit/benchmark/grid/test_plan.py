@@ -189,3 +189,12 @@ def test_an_exclusion_without_effect_is_dropped_from_the_settings(tmp_path):
     assert read_configuration(tmp_path / "settings.yaml")["exclude"] == []
     (tmp_path / "settings.yaml").write_text("exclude: nbfi\n")
     assert read_configuration(tmp_path / "settings.yaml")["exclude"] == ["nbfi"]
+
+
+def test_starts_may_depend_on_the_dataset_and_k():
+    starts = FIELD.config["method_settings"]["fair-flow"]["starts"]
+    for dataset in ("magic", "breast"):
+        for index, k in enumerate(FIELD.config["k"]):
+            wildcards = SimpleNamespace(method="fair-flow", dataset=dataset, k=str(k))
+            assert FIELD.starts(wildcards) == starts[dataset][index]
+    assert starts["magic"] != starts["breast"] and FIELD.starts(SimpleNamespace(method="k-means")) == 1

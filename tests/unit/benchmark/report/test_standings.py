@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 from built_results import SETTINGS, build
 from synthetic_runs import synthetic_runs
@@ -38,8 +39,40 @@ def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
         rows = tables.overall[(tables.overall["limit"] == limit) & (tables.overall["kind"] == "method")]
         row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
         text = finding(tables, f"at most {limit:g},") if limit != 0.05 else finding(tables, "0.05, " + row["method"])
-        assert f"{row['method']} is the most reliable: it keeps the limit in {row['kept']} of {row['cases']} cases" in text
-        assert f"median price of {row['price']:.2f}" in text
+        assert f"It keeps the limit in {row['kept']} of {row['cases']} cases, at a median price of {row['price']:.2f}" in text
+        n_ties = (rows["reliability"] == row["reliability"]).sum()
+        assert ("of the methods that keep the limit most often, it has the lowest median price" in text) == (n_ties > 1)
+
+
+def test_each_change_of_the_rules_is_listed_once_with_the_first_three_methods(built):
+    tables = standings_in(built)
+    orders = standings.orders(tables)
+    changes = [change for changes in orders["under"] for change in changes.split(", ")]
+    tables_left_out = [f"without {name}" for name in ("pima", "credit", "magic")]
+    limits = [f"at most {limit:g}" for limit in tables.limits]
+    assert sorted(changes) == sorted([*limits, *tables_left_out, "halves exchanged", "within one row"])
+    assert orders["first three"].is_unique
+    order_of = {change: row["first three"] for row in orders.to_dict("records") for change in row["under"].split(", ")}
+    for limit in tables.limits:
+        rows = tables.under(limit, "method")
+        assert order_of[f"at most {limit:g}"] == (", ".join(rows.loc[rows["kept"] > 0, "method"][:3]) or "none")
+    board = tables.board[tables.board["dataset"] != "pima"]
+    without_pima = leaderboard.overall(board[board["limit"] == 0.05]).query("kind == 'method' and kept > 0")["method"]
+    assert order_of["without pima"] == (", ".join(without_pima[:3]) or "none")
+
+
+def test_the_methods_of_this_project_are_marked_and_cpu_times_are_relative_to_those_of_the_same_case():
+    costs = pd.DataFrame(
+        [
+            *(("a", 5, "fair-limit", "x=1", 2.0), ("a", 5, "fair-limit", "x=2", 4.0), ("b", 5, "fair-limit", "x=1", 1.0)),
+            *(("a", 5, "one", "", 1.5), ("b", 5, "one", "", 2.0), ("b", 20, "one", "", 7.0)),
+        ],
+        columns=["dataset", "k", "method", "parameters", "seconds"],
+    )
+    efforts = standings.relative_efforts(costs)
+    assert efforts == {"fair-limit": "1.00 [1.00, 1.00]", "one": "1.25 [0.50, 2.00]"}
+    assert standings.relative_efforts(costs[costs["method"] == "one"]) == {}
+    assert (standings.marked("fair-limit"), standings.marked("fair-flow")) == ("fair-limit (ours)", "fair-flow")
 
 
 def test_the_best_matcher_is_judged_by_the_cases_where_it_yields_k_clusters(built):

@@ -69,6 +69,21 @@ def test_a_run_keeps_the_best_of_its_starts(tmp_path):
     assert sum(costs[6]) < sum(costs[1])
 
 
+def test_a_method_that_makes_its_own_starts_gets_their_number_as_n_init(tmp_path):
+    source = """
+from clusterlets.methods import Method
+class Own(Method):
+    name = "own"
+    def fit(self, X, groups, n_clusters, random_state, n_init=1):
+        self.note_ = f"n_init {n_init}"
+        return groups
+"""
+    (tmp_path / "own.py").write_text(source)
+    for n_starts, note in ((1, "n_init 1"), (6, "n_init 6")):
+        pieces, _ = run_step(tmp_path, np.arange(8.0)[:, None], {"path": str(tmp_path / "own.py")}, 2, "0-1", n_starts)
+        assert [pieces.status_of(seed) for seed in range(2)] == [("ok", note)] * 2
+
+
 def test_starts_are_judged_by_the_methods_own_objective_or_else_by_the_squared_error():
     X, groups = np.random.default_rng(1).normal(size=(60, 2)), np.arange(60) % 2
     for name in ("fairkm", "vfc", "fair-lloyd"):
