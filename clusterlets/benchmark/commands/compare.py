@@ -22,6 +22,7 @@ _CELLS_FOLDER = "runs"
 _UNREAD_FOLDERS = (_CELLS_FOLDER, "variants", "accounts", "logs")
 _MAX_CHARACTERS = 60  # of a value that is shown
 _VERDICT = "verdict"
+_VERDICT_COLUMNS = "verdict|inside"  # claims have verdicts, and numbers of the paper are inside our ranges or outside
 # The kinds of differences besides changed verdicts, in the order in which they are shown.
 _KINDS = ("on one side only", "numbers, largest relative difference first", "other text")
 
@@ -223,14 +224,14 @@ def _compare_hashes(
 def _classify(differing: pd.DataFrame) -> np.ndarray:
     """The kind of each difference: a changed verdict, or one of _KINDS."""
     absent = (differing[["reference", "run"]] == differences.ABSENT).any(axis=1)
-    is_verdict = differing["column"].str.contains(_VERDICT).astype(bool)
+    is_verdict = differing["column"].str.contains(_VERDICT_COLUMNS).astype(bool)
     one_side, number, text = _KINDS
     return np.select([absent, is_verdict, differing["difference"].notna()], [one_side, _VERDICT, number], text)
 
 
 def _show_verdicts(pairs: list[_Pair], changed: pd.DataFrame, limit: int) -> None:
     tables = [pair.reference for pair in pairs if pair.must_match_exactly]
-    total = sum(len(table) * sum(_VERDICT in column for column in table) for table in tables)
+    total = sum(len(table) * int(table.columns.str.contains(_VERDICT_COLUMNS).sum()) for table in tables)
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
     _show_differences(changed, limit)
