@@ -124,7 +124,7 @@ def test_page_and_summary_begin_with_table_1_and_then_the_shares():
     results = Results.from_runs(synthetic_runs(seeds=2, ks=(5,)), SETTINGS)
     lines = answers.summary(results, [], "report.html").splitlines()
     assert lines[0] == "Table 1, means over all runs:" and [line.split()[0] for line in lines[2:5]] == ["C"] * 3
-    assert lines[2].split()[-5:] == [".029", ".049", "2.04", ".836", ".000"] and lines[17] == overview.MARK_MEANS
+    assert lines[2].split()[-5:] == ["0.029", "0.049", "2.04", "0.836", "0.000"] and lines[17] == overview.MARK_MEANS
     assert lines[19].startswith("Numbers inside") and [line.split(":")[0] for line in lines[21:26]] == [
         f"Table {n}" for n in range(1, 6)
     ]
