@@ -95,7 +95,7 @@ def _what_controls_satisfy(results: Results, verdicts: pd.DataFrame) -> list[str
     """How many of the statements that hold can be tested on a control, and how many of these a control satisfies."""
     held = verdicts.loc[verdicts["ours"] == HOLDS, "statement"]
     rows = results.claims[results.claims["statement"].isin(held) & (results.claims["comparison"] == OWN)]
-    tested = rows[rows["controls"] != ""].groupby("statement")["controls"]
+    tested = rows.dropna(subset="controls").query("controls != ''").groupby("statement")["controls"]
     if not len(tested):
         return []
     n_satisfied = int(tested.agg(lambda texts: texts.str.contains(r"(?:random|k-means): holds \(").all()).sum())
