@@ -18,6 +18,7 @@ from clusterlets.benchmark.grid.runs_frame import read_results_table
 from clusterlets.benchmark.paper import copies, overview, reported
 from clusterlets.benchmark.report import standings
 from clusterlets.metrics.score import Score
+from clusterlets.text import plain_in_markdown
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
@@ -76,7 +77,7 @@ def _committed() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def table1_beside() -> str:
     """Table 1 of the paper beside ours, by the text and by the published code."""
-    return f"{as_table(overview.table1(_committed()[0]))}\n\n{overview.MARK_MEANS.capitalize()}"
+    return f"{as_table(overview.table1(_committed()[0]))}\n\n{plain_in_markdown(overview.MARK_MEANS)}"
 
 
 def shares_by_table() -> str:

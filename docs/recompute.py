@@ -130,7 +130,7 @@ for fold in range(5) if "--copies" in sys.argv else ():
     shares = {number: [] for number in range(1, 6)}
     for left_out in runs["dataset"].unique():
         rest = others[others["dataset"] != left_out]
-        for _, ours in ((1, averaged(rest, *draws(rest, 10))), *([] if shares[2] else [(2, found)])):
+        for ours in (averaged(rest, *draws(rest, 10)), {} if shares[2] else found):
             for key, values in ours.items():
                 if key in cells:
                     value, digits = copy[key][0], len(cells[key].partition(".")[2])

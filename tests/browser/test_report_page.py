@@ -102,14 +102,14 @@ def test_a_filter_of_the_claims_shows_only_those_of_its_verdict(results, show):
     assert page.run(count_shown_rows) == 1
 
 
-def test_a_filter_of_the_tables_fades_the_cells_and_hides_the_rows_of_other_verdicts(results, show):
+def test_a_filter_of_the_tables_fades_the_cells_and_hides_the_rows_of_other_places(results, show):
     page = show(results / "report.html")
-    page.click("#tables .filter [data-show=differs]")
+    page.click("#tables .filter [data-show=outside]")
     page.run("document.getElementById('numbers').open = true")
     cells = "[...document.querySelectorAll('#tables td[data-verdict]')].filter(cell => cell.checkVisibility())"
-    assert set(page.run(f"{cells}.filter(cell => !cell.matches('.faded')).map(cell => cell.dataset.verdict)")) == {"differs"}
+    assert set(page.run(f"{cells}.filter(cell => !cell.matches('.faded')).map(cell => cell.dataset.verdict)")) == {"outside"}
     rows = "[...document.querySelectorAll('#numbers tbody tr')].filter(row => row.checkVisibility())"
-    assert set(page.run(f"{rows}.map(row => row.dataset.verdict)")) == {"differs"}
+    assert set(page.run(f"{rows}.map(row => row.dataset.verdict)")) == {"outside"}
 
 
 def test_the_reason_for_a_number_opens_by_mouse_and_by_keyboard(results, show):
@@ -128,7 +128,7 @@ def test_every_link_has_a_target(results_folder, show):
     page = show(results_folder / "report.html")
     links = page.run("[...document.querySelectorAll('a')].map(link => link.getAttribute('href'))")
     anchors = {link for link in links if link.startswith("#")}
-    assert {"#verdict", "#leaderboard", "#provenance"} <= anchors
+    assert {"#answers", "#leaderboard", "#provenance"} <= anchors
     missing = f"{json.dumps(sorted(anchors))}.filter(link => !document.getElementById(link.slice(1)))"
     assert page.run(missing) == []
     files = {link for link in links if not link.startswith("#")}

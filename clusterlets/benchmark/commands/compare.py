@@ -17,7 +17,8 @@ from clusterlets.text import counted, cut
 # Folders whose tables are not read: runs.csv has the rows of the cells, and no manifest promises the other folders.
 _UNREAD_FOLDERS = ("runs", "variants", "accounts", "logs")
 _MAX_CHARACTERS = 60  # of a value that is shown
-_VERDICT = "verdict"
+# Parts of the names of columns with what is judged: claims have verdicts, numbers of the paper are inside our ranges or not.
+_VERDICTS = ("verdict", "inside")
 
 _EPILOG = f"""
 The files that a manifest lists as numbers or approximate are promised: every machine reproduces them.
@@ -74,7 +75,7 @@ def _compare(options: argparse.Namespace) -> int:
     n_differing = differing["file"].nunique()
     print(f"{counted(len(tables), 'table')}: {len(tables) - n_differing} as promised, {n_differing} different.")
     for heading, is_verdict in (("changed verdicts", True), ("other differences", False)):
-        rows = [row for row in differing.itertuples() if (_VERDICT in row.column) == is_verdict]
+        rows = [row for row in differing.itertuples() if any(name in row.column for name in _VERDICTS) == is_verdict]
         _show(heading, [f"{row.file}: {row.row}: {row.column}: {_change(row.reference, row.run)}" for row in rows], options)
     _show("different by hash", [f"{file}: {_change(*sides)}" for file, sides in by_hash.items()], options)
     _show_manifests(options, reference, run)

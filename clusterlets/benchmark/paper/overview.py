@@ -18,7 +18,7 @@ _QUANTITIES = {
 }
 MARK = "*"
 MARK_MEANS = (
-    f"{MARK} the paper's number is outside the range that 95 % of our repetitions give, by the text or by the authors' "
+    f"{MARK} The paper's number is outside the range that 95 % of our repetitions give, by the text or by the authors' "
     "published code."
 )
 _SHARE_TITLES = ("", "numbers", "the paper, by the text", "by the published code", "a perfect copy", "wrong copies")

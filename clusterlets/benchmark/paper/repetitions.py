@@ -65,6 +65,8 @@ def repeat(
     in their place. Numbers are floats, NaN in a repetition that has none; matchers and k are text.
     """
     runs = selection.ok(runs)
+    if runs.empty:
+        return {}
     seeds, datasets = np.unique(runs["seed"]), runs["dataset"].unique()
     draws = Draws.of(len(seeds), len(datasets), max(n_datasets - len(datasets), 0))
     runs = runs.assign(seed_index=np.searchsorted(seeds, runs["seed"]), dataset_index=pd.factorize(runs["dataset"])[0])

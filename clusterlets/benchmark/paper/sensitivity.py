@@ -74,7 +74,10 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
         Choice(_SEEDS, "0-9", f"{10 * number}-{10 * number + 9}"): _numbers_from_runs(group)
         for number, group in enumerate(other_seeds, 1)
     }
-    varied = {choice: _numbers_from_runs(reported.runs_of_paper(frame)) for choice, frame in variants.items()}
+    varied = {
+        choice: _numbers_from_runs(selection.seeds_of_paper(reported.runs_of_paper(frame)))
+        for choice, frame in variants.items()
+    }
     varied[_SELECTION] = _numbers(_tables_of_means(first_seeds))
     if first_seeds["method"].str.startswith("FRAC").any():
         varied[_FRAC] = _numbers_from_runs(selection.swap_frac_outputs(first_seeds))

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
+import pandas as pd
+
 from clusterlets.benchmark.analysis import selection, statistics
 from clusterlets.benchmark.analysis.leaderboard import METHOD
 from clusterlets.benchmark.paper import overview, reported
-from clusterlets.benchmark.paper.claims import INCONCLUSIVE, describe_counts, joint_verdicts
+from clusterlets.benchmark.paper.claims import HOLDS, INCONCLUSIVE, OWN, describe_counts, joint_verdicts
 from clusterlets.benchmark.paper.results import Results
 from clusterlets.benchmark.report import SHOWN_LIMIT
 from clusterlets.benchmark.report.standings import Standings, describe_limit, leading_matcher
@@ -37,7 +39,7 @@ def answers(results: Results, standings: Standings) -> list[tuple[str, str, str]
         questions = {
             "Does the paper hold": _whether_paper_holds,
             "Fairer than FRAC": _fairer_than_frac,
-            "Its claims": _verdicts_on_claims,
+            "Its claims": _whether_claims_hold,
             "Its fairest matcher": _fairest_matcher,
         }
     else:
@@ -80,13 +82,27 @@ def _whether_paper_holds(results: Results) -> tuple[str, str]:
     return (" ".join(sentences), "") if sentences else ("unknown, as no number can be compared.", "")
 
 
-def _verdicts_on_claims(results: Results) -> tuple[str, str]:
+def _whether_claims_hold(results: Results) -> tuple[str, str]:
     verdicts = joint_verdicts(results.claims)
     our_counts, stricter_counts, paper_counts = (describe_counts(verdicts[side]) for side in ("ours", "stricter", "paper"))
     if (verdicts["ours"] == INCONCLUSIVE).all():
         our_counts, stricter_counts = "all are inconclusive, because these runs lack what the statements are about", "the same"
     numbers = f"Against FRAC as it is defined, {stricter_counts}. By the paper's own numbers, {paper_counts}."
-    return f"of {len(verdicts)} statements, {our_counts}.", numbers
+    return f"of {len(verdicts)} statements, {our_counts}.", " ".join([numbers, *_what_controls_satisfy(results, verdicts)])
+
+
+def _what_controls_satisfy(results: Results, verdicts: pd.DataFrame) -> list[str]:
+    """How many of the statements that hold can be tested on a control, and how many of these a control satisfies."""
+    held = verdicts.loc[verdicts["ours"] == HOLDS, "statement"]
+    rows = results.claims[results.claims["statement"].isin(held) & (results.claims["comparison"] == OWN)]
+    tested = rows.dropna(subset="controls").query("controls != ''").groupby("statement")["controls"]
+    if not len(tested):
+        return []
+    n_satisfied = int(tested.agg(lambda texts: texts.str.contains(r"(?:random|k-means): holds \(").all()).sum())
+    return [
+        f"Of the {len(held)} that hold, {len(tested)} can be tested on a control. A random partition or k-means satisfies "
+        f"{n_satisfied} of these."
+    ]
 
 
 def _fairest_matcher(results: Results) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The step that analyses the runs: tables, rankings and tests, verdicts on the paper's numbers and claims, leaderboards."""
+"""The step that analyses the runs: tables, rankings and tests, the paper's numbers and claims beside ours, leaderboards."""
 
 import json
 from collections.abc import Iterable

@@ -101,6 +101,16 @@ def test_a_variant_runs_every_batch_that_contains_a_seed_of_the_paper():
     config = {**EXTENDED, "seeds": {"count": 30, "batch": 7}}
     batches = {path.rsplit("seeds", 1)[1] for path in variants.cells_by_path(config, "greedy_last")}
     assert batches == {"0-6.csv", "7-13.csv"}  # the paper's seeds are 0 to 9
+    batches_of_code = {path.rsplit("seeds", 1)[1] for path in variants.cells_by_path(config, "as_published")}
+    assert len(batches_of_code) == 5  # all seeds, because the paper is compared with the published code as with the text
+
+
+def test_the_variant_of_the_published_code_is_recognised_by_its_settings():
+    assert variants.of_published_code(EXTENDED) == "as_published"
+    code = dict(variants.OF_PUBLISHED_CODE)
+    assert variants.of_published_code({"variants": {"a": code, "b": code | {"deviation": "first_group"}}}) == "b"
+    assert variants.of_published_code({"variants": {"a": code}}) == "a"
+    assert variants.of_published_code({"variants": {"a": {"pinball_scope": "published"}}}) == ""
 
 
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())

@@ -61,7 +61,7 @@ def test_the_rows_are_complete(assessment):
     assert not table["test"].str.contains(r"[{}]").any()
 
 
-@pytest.mark.parametrize(("by", "number"), [("statement", 44), ("sentence", 27)])
+@pytest.mark.parametrize(("by", "number"), [("statement", 45), ("sentence", 28)])
 def test_the_counts_of_verdicts_add_up_to_the_number_of_statements_or_sentences(assessment, by, number):
     counts = claims.counts(assessment.reset_index(), by)
     assert tuple(counts["verdict"]) == claims.VERDICTS
@@ -73,7 +73,7 @@ def test_the_counts_of_verdicts_add_up_to_the_number_of_statements_or_sentences(
 
 def test_every_statement_belongs_to_one_sentence(assessment):
     assert (assessment.groupby("statement")["sentence"].nunique() == 1).all()
-    assert set(assessment["sentence"]) == set(range(28))
+    assert set(assessment["sentence"]) == set(range(29))
 
 
 @pytest.mark.parametrize(
@@ -92,21 +92,6 @@ def test_a_statement_with_several_claims_counts_once(rows, expected):
     assert tuple(statements.loc[0, ["ours", "stricter"]]) == expected
 
 
-@pytest.mark.parametrize(
-    ("claim", "other_verdict"),
-    [
-        ("c_against_gb_significant", HOLDS),
-        ("d_equivalent_to_balance", IN_PART),
-        ("state_of_the_art_fair", FAILS),
-        ("c_equivalent_to_d", ""),
-    ],
-)
-def test_a_verdict_that_depends_on_the_test_says_so(claim, other_verdict):
-    """C is ahead of G-B, and behind FRAC (fair), on every dataset, but too close for Nemenyi's test."""
-    _, _, other = finding_on_runs(claim, changed_runs()).statistic.partition("by Wilcoxon's with Holm's correction, the claim ")
-    assert other == other_verdict
-
-
 def test_in_a_sentence_the_stricter_claims_replace_only_those_of_their_own_statement():
     rows = [
         ("a", 1, claims.OWN, HOLDS),
@@ -119,10 +104,22 @@ def test_in_a_sentence_the_stricter_claims_replace_only_those_of_their_own_state
     assert joint[["sentence", "ours", "stricter"]].to_numpy().tolist() == [[1, IN_PART, HOLDS]]
 
 
-def test_a_claim_on_spreads_is_inconclusive_if_it_depends_on_one_dataset():
-    runs = changed_runs("matcher == 'C'", deviation_mean=higher_on(["breast"], 0.01, 0.5))
-    finding = finding_on_runs("relative_variances", runs)
-    assert finding.verdict == INCONCLUSIVE and "Leaving out any one dataset gives C 0 to " in finding.statistic
+def test_a_claim_is_inconclusive_if_the_rounding_of_printed_numbers_leaves_it_open(findings_on_paper):
+    finding = findings_on_paper["relative_variance_nearest"]
+    assert finding.verdict == INCONCLUSIVE and "higher on 3 to 8 of 11 datasets" in finding.statistic
+    ours = pd.DataFrame({"dataset": DATASETS, "method": "Clusterlets", "deviation_mean": 0.002, "deviation_std": 0.001})
+    frac = ours.assign(method="FRAC (nearest)", deviation_mean=0.2, deviation_std=0.08)
+    table4 = {"table4_frac_vs_clusterlets": pd.concat([ours, frac])}
+    # 0.001 / 0.002 is .5 and more than .4, but the printed numbers only say that it is between .2 and 1.
+    assert claims.judge(CLAIMS["relative_variance_nearest"], Numbers(table4)).verdict == INCONCLUSIVE
+    assert claims.judge(CLAIMS["relative_variance_nearest"], Numbers(table4, synthetic_runs(seeds=1, ks=(5,)))).verdict == HOLDS
+
+
+def test_the_configuration_of_table_2_is_compared_with_the_one_that_is_best_by_its_mean():
+    runs = few_runs()
+    assert finding_on_runs("best_configuration_reported", runs).verdict != INCONCLUSIVE
+    one_seed = runs[runs["seed"] == 0]  # with one seed, the best run is the best configuration
+    assert finding_on_runs("best_configuration_reported", one_seed).verdict == HOLDS
 
 
 def test_the_page_of_claims_shows_every_claim_with_both_verdicts(assessment):
@@ -157,7 +154,8 @@ def test_claims_on_numbers_that_the_paper_does_not_print_are_inconclusive(findin
             value for value in claim["parameters"].values() if isinstance(value, str)
         }
         undecided = INCONCLUSIVE if claim["kind"] != "nobody_measured" else NOT_TESTED
-        assert (findings_on_paper[name].verdict == undecided) == bool(needs_unprinted_numbers), name
+        is_open = needs_unprinted_numbers or name == "relative_variance_nearest"  # open by rounding
+        assert (findings_on_paper[name].verdict == undecided) == bool(is_open), name
     assert "empty picture" in findings_on_paper["c_against_gb_significant"].statistic
 
 
@@ -201,6 +199,8 @@ MOST_DATASETS = tuple(DATASETS[:7])
         ("c_upper_bound", T1, {"C": {"deviation_max": 0.5, "deviation_mean": 0.3}}, FAILS),
         ("cohesion_high_but_for_breast", T2, {"breast": {"cohesion": 0.7}}, IN_PART),
         ("deviation_and_cohesion_jointly", T2, {"ALL": {"cohesion": 0.95}}, HOLDS),
+        ("overlap_higher_by_cohesion", T3, {"ALL": {"overlap": 0.1}}, HOLDS),
+        ("overlap_higher_by_cohesion", T3, {"ALL": {"overlap": 0}}, FAILS),
         ("deviation_and_cohesion_jointly", T2, {"ALL": {"cohesion": 0.5}}, FAILS),
         ("shift_in_matchers", T3, {"bank": {"matcher": "D-PB"}}, HOLDS),
         ("shift_in_matchers", T3, {"ALL": {"matcher": "G-B"}}, FAILS),
@@ -322,7 +322,7 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("gb_less_algorithmic_variance", "matcher == 'G-B'", {"deviation_mean": 0.06}, HOLDS),
         ("gb_less_algorithmic_variance", f"matcher == 'C' and {ON_FOUR_DATASETS}", {"deviation_mean": 0.03}, FAILS),
         ("size_filter_matters", "matcher != 'C'", {"n_clusters": 3}, HOLDS),
-        ("size_filter_matters", f"matcher != 'C' or not {ON_FOUR_DATASETS}", {"n_clusters": 3}, IN_PART),
+        ("size_filter_matters", f"matcher != 'C' or not {ON_FOUR_DATASETS}", {"n_clusters": 3}, FAILS),
         ("size_filter_matters", None, {"n_clusters": 3}, FAILS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 0.1}, HOLDS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 1}, FAILS),
@@ -337,12 +337,17 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
             HOLDS,
         ),
         ("hyperparameters_shift", "matcher == 'C' and k == 5 and omega == 0", {"cohesion": 1, "deviation_mean": 0}, FAILS),
-        ("silhouette_rises_with_omega", None, {}, HOLDS),
-        ("silhouette_rises_with_omega", f"omega == .25 and {ON_FOUR_DATASETS}", {"centroid_silhouette": 0}, IN_PART),
-        ("silhouette_rises_with_omega", "omega == .25", {"centroid_silhouette": 0}, FAILS),
+        ("silhouette_rises_with_omega", None, {"silhouette": lambda rows: rows["omega"]}, HOLDS),
+        (
+            "silhouette_rises_with_omega",
+            None,
+            {"silhouette": lambda rows: rows["omega"].where(~rows["dataset"].isin(DATASETS[:4]), -rows["omega"])},
+            IN_PART,
+        ),
+        ("silhouette_rises_with_omega", None, {"silhouette": lambda rows: -rows["omega"]}, FAILS),
         ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": 0.01}, IN_PART),
         ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": higher_on(["breast"], 0.01, 0.2)}, HOLDS),
-        # C is behind FRAC (fair) on every dataset, too close for Nemenyi's test, but not for Wilcoxon's.
+        # C is behind FRAC (fair) on every dataset, too close for Nemenyi's test.
         ("state_of_the_art_fair", None, {}, IN_PART),
         (
             "state_of_the_art_nearest",
