@@ -176,7 +176,7 @@ DEPENDENT_JOBS = {
     "algorithms/matching/pinball.py": {"score_method": 16},
     "algorithms/matching/centroid.py": {"sample_partitions": 4, "score_method": 4},
     "algorithms/frac.py": {"fit_method": 4, "score_method": 4},
-    "metrics/table.py": {"score_method": 32},
+    "metrics/all_scores.py": {"score_method": 32},
     "metrics/instances.py": {"extract_clusterlets": 4, "fit_method": 12, "score_method": 32},
     "methods/d.py": {"score_method": 4},
     "methods/random.py": {"fit_method": 4, "score_method": 4},
