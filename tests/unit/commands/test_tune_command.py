@@ -1,6 +1,5 @@
 """``clusterlets tune`` recommends a run, prints a command that repeats it, and writes the path, its picture and a page."""
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from numba import njit
 from sklearn.datasets import load_wine
 
+from clusterlets import SavedClustering
 from clusterlets.commands import tune as tune_command
 from clusterlets.commands.tune import command
 from clusterlets.tables.table import standardise
@@ -75,7 +75,17 @@ def test_the_printed_command_saves_the_requested_limit_although_a_looser_one_gav
     assert "--max-deviation 0.07 --start-deviation 0.1 -k 7" in printed_command
     output = run(*shlex.split(printed_command)[1:], "--save", "rows.json")[1]
     assert "asked for   max_deviation 0.07: kept" in output
-    assert json.loads(Path("rows.json").read_text())["parameters"]["max_deviation"] == 0.07
+    assert SavedClustering.load("rows.json").parameters["max_deviation"] == 0.07
+
+
+def test_the_printed_command_repeats_the_run_where_plain_k_means_keeps_the_limit(wine, run):
+    options = ["--sensitive", "target", "--features", FEATURES, "-k", "2", "--max-deviation", ".9"]
+    output = run("tune", "wine.csv", *options)[1]
+    (printed_command,) = [line for line in output.splitlines() if line.startswith("  clusterlets cluster wine.csv ")]
+    assert "--start-deviation " in printed_command
+    price, deviation = re.search(r"^Use .*: (\S+) times the .* deviation (\S+), smallest", output, re.M).groups()
+    cluster_output = run(*shlex.split(printed_command)[1:])[1]
+    assert f"price of fairness  {price} " in cluster_output and f"Largest deviation {deviation}, " in cluster_output
 
 
 def test_without_enough_time_nothing_is_recommended(wine, run):
