@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
         standings = _rank_output(runs, ranked, other_points, _output_folder(folder, name, output))
         print("", *describe(standings, output), sep="\n")
     rungs = [format_parameters(combination) for combination in combinations(entry["parameters"])]
-    n_starts = leaderboard.starts_of(config)[entry["names"][0]]
+    n_starts = entry["parameters"].get("n_init", [1])[0] * entry["starts"]
     rung_text = "; ".join(filter(None, rungs)) or "no parameters"
     print(f"\n{name} tried {counted(len(rungs), 'rung')}, each with {counted(n_starts, 'start')}: {rung_text}")
     print(f"All numbers: {folder}/ (docs/field.md explains the terms)")

@@ -101,6 +101,7 @@ def test_scores_of_distances():
         "deviation_std": 0,
         "deviation_max": 1 / 6,
         "column_deviation": 1 / 6,
+        "deviation_beyond_row": 0,  # one of three rows is a larger share
         "balance": 0,
         "balance_ratio": 0,
         "delta_min": 1,

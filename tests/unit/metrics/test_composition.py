@@ -117,3 +117,22 @@ def test_the_deviation_of_columns_is_computed_from_each_column_alone():
     assert metrics.deviation_of_columns(composition, counts, columns[:1]) == 0
     assert metrics.deviation_of_columns(composition, counts, ()) == 0.25
     assert metrics.deviation_of_columns(np.array([[4, 0, 2, 2], [0, 4, 2, 2]]), np.full(4, 4), columns) == 0.25
+
+
+def test_a_limit_is_kept_within_one_row_if_every_count_in_whole_numbers_is_at_most_one_row_beyond_it():
+    assert metrics.deviation_beyond_row(np.array([[30, 10], [10, 50]]), np.array([40, 60]), []) == pytest.approx(
+        0.75 - 0.4 - 1 / 40
+    )
+    columns = [["f", "f", "m", "m"], ["a", "b", "a", "b"]]
+    sums = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]).T
+    rng, n_kept = np.random.default_rng(0), 0
+    for _ in range(400):
+        composition = rng.integers(1, 30, size=(3, 4))
+        counts = composition.sum(axis=0)
+        excess = np.abs(composition @ sums * counts.sum() - composition.sum(axis=1, keepdims=True) * (counts @ sums))
+        sizes, deviation = composition.sum(axis=1, keepdims=True), metrics.deviation_beyond_row(composition, counts, columns)
+        for percent in (5, 10, 20):
+            is_kept = (100 * (excess - counts.sum()) <= percent * sizes * counts.sum()).all()
+            assert (deviation <= percent / 100 + 1e-13) == is_kept
+            n_kept += is_kept
+    assert 0 < n_kept < 1200
