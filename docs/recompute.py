@@ -60,7 +60,7 @@ def selected(runs, drawn):
     numbers, rival = {}, (4, "deviation_mean", "FRAC (nearest)")
     for number, by, method in ((2, "deviation_mean", "Clusterlets"), (3, "cohesion", "Clusterlets"), rival):
         for dataset, rows in winners(runs[runs["method"] == method], by).groupby("dataset", sort=False):
-            rows = rows.drop_duplicates("seed")
+            rows = rows.drop_duplicates("seed").astype({"k": int}).astype({"k": str})  # k is chosen, not measured
             place = {seed: position for position, seed in enumerate(rows["seed"])}
             best = [min(place.get(seed, len(rows) - 1) for seed in seeds) for seeds in drawn]
             for quantity in [*MEASURES, "matcher", "k"]:
@@ -105,17 +105,12 @@ def judge(text, values):
     return low, high, low <= float(text) <= high
 
 
-def as_text(numbers):
-    """Matchers and k as text, because they are chosen and not measured."""
-    return {key: values.astype(int).astype(str).astype(object) if key[2] == "k" else values for key, values in numbers.items()}
-
-
 runs = pd.read_csv(REFERENCE / "extended/runs.csv.xz")
 runs = runs[runs["status"] == "ok"].rename(columns={"n_clusters": "size"})
 runs = runs.assign(rank=runs["matcher"].map(list(MATCHERS).index, na_action="ignore"), matcher=runs["matcher"].map(MATCHERS))
 cells = printed_cells()
 seeds, copies = draws(runs, 11)
-numbers = as_text(selected(runs, seeds)) | averaged(runs, seeds, copies)
+numbers = selected(runs, seeds) | averaged(runs, seeds, copies)
 judged = {key: judge(text, numbers[key]) for key, text in cells.items() if key in numbers}
 for key, (low, high, inside) in judged.items():
     print("range", *key, low, high, "yes" if inside else "no", sep="|")
@@ -125,8 +120,8 @@ for number in range(1, 6):
 for fold in range(5) if "--copies" in sys.argv else ():
     of_copy, others = runs[runs["seed"] // 10 == fold], runs[runs["seed"] // 10 != fold]
     once = [np.unique(of_copy["seed"])], np.ones((1, runs["dataset"].nunique()), dtype=int)
-    copy = as_text(selected(of_copy, once[0])) | averaged(of_copy, *once)
-    found = as_text(selected(others, draws(others, 11)[0]))
+    copy = selected(of_copy, once[0]) | averaged(of_copy, *once)
+    found = selected(others, draws(others, 11)[0])
     shares = {number: [] for number in range(1, 6)}
     for left_out in runs["dataset"].unique():
         rest = others[others["dataset"] != left_out]

@@ -96,24 +96,17 @@ def measured(many_seeds):
     return copies.measure(many_seeds).set_index(["table", "source"])
 
 
-def test_most_of_a_perfect_copy_is_inside_and_less_of_a_wrong_one(measured):
-    perfect = measured.xs(copies.PERFECT, level="source")
-    assert len(perfect) == 5 and (perfect["inside"] > 0.5).all()
-    for table, source in measured.index:
-        if source != copies.PERFECT:
-            assert measured.loc[(table, source), "inside"] < perfect.loc[table, "inside"]
+def test_more_of_a_perfect_copy_than_of_wrong_ones_is_inside(measured):
+    perfect = measured.xs(copies.PERFECT, level="source")["inside"]
+    wrong = measured.drop(index=copies.PERFECT, level="source")["inside"].groupby(level="table").mean()
+    assert len(perfect) == 5 and (perfect > 0.5).all()
+    assert perfect.mean() > wrong.mean() + 0.2
 
 
 def test_copies_are_made_from_each_group_of_seeds_and_without_each_dataset_in_turn(measured):
     perfect = measured.xs(copies.PERFECT, level="source")
-    assert perfect["copies"].tolist() == [
-        9,
-        3,
-        3,
-        3,
-        9,
-    ]  # three groups of seeds; tables 1 and 5 leave out one of three datasets
-    assert measured.loc[(reported.TABLES[1], "another row"), "copies"] == 6
+    assert perfect["copies"].tolist() == [4, 2, 2, 2, 4]  # two groups of seeds; tables 1 and 5 leave out one of two datasets
+    assert measured.loc[(reported.TABLES[1], "another row"), "copies"] == 2
     assert (measured["least"] <= measured["inside"]).all() and (measured["inside"] <= measured["most"]).all()
 
 
@@ -129,13 +122,15 @@ def test_with_ten_seeds_nothing_is_measured_and_the_committed_tables_stand_in(ru
 
 
 def test_each_reading_is_judged_by_the_numbers_that_it_names(many_seeds):
-    runs = many_seeds.assign(silhouette=many_seeds["cohesion"], deviation_max=many_seeds["deviation_mean"])
+    is_fair = many_seeds["method"] == "FRAC (fair)"
+    deviation = many_seeds["deviation_mean"].mask(is_fair, 0.9)
+    runs = many_seeds.assign(silhouette=many_seeds["cohesion"], deviation_mean=deviation, deviation_max=deviation)
     judged = readings.measure(runs).set_index(["quantity", "reading"])
     assert list(judged.reset_index().columns) == readings.COLUMNS
     for (quantity, _), row in judged.iterrows():
         assert row["numbers"] == judged.loc[quantity, "numbers"].iloc[0]
     frac = judged.loc["FRAC in table 4", "inside"]
-    assert frac["nearest centre"] != frac["fair assignment"]
+    assert frac["nearest centre"] > frac["fair assignment"]
     s, deviation = judged.loc["s in table 5", "inside"], judged.loc["deviation in table 5", "inside"]
     assert s["silhouette"] == s["cohesion"] and deviation["mean"] == deviation["largest"]  # the columns are equal here
 
