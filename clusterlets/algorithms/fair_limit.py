@@ -22,7 +22,7 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.enumeration import MAX_ROWS, cheapest_clustering
-from clusterlets.algorithms.fair_dual import FairDual, solve_dual, two_cheapest
+from clusterlets.algorithms.fair_dual import FairAssignment, FairDual
 from clusterlets.algorithms.fair_flow import FairKMeansResult, draw_sample
 from clusterlets.algorithms.fractional_lloyd import Centres, run_rounds
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
@@ -171,6 +171,9 @@ class _Search:
         self._constraints, self._slack = table.dual_constraints()
         rows, self._weights = draw_sample(table.X, table.groups, table.k, random_state)
         self._sample, self._sample_groups = np.ascontiguousarray(table.X[rows]), table.groups[rows]
+        limits = len(table.totals), self._constraints, self._slack
+        self._sample_assignment = FairAssignment(self._weights, self._sample_groups, *limits)
+        self._assignment = FairAssignment(np.ones(len(table.X)), table.groups, *limits)
 
     def best_of_starts(self) -> FairKMeansResult:
         equal_counts = np.repeat(self._table.totals[:, None] / self._k, self._k, axis=1)
@@ -202,8 +205,8 @@ class _Search:
     def _labels_without_limits(self) -> np.ndarray:
         """Labels of the cheapest fractional assignment, rounded to whole instances without regard to the limits."""
         table, start = self._table, self._run_trial(self._random)
+        dual = self._solve_dual(start.centres, start.multipliers, _COLD_START)
         costs = squared_distances_to_centres(table.X, start.centres, self._k)
-        dual = self._solve_dual(costs, start.multipliers, _COLD_START)
         return transport_groups(costs, table.groups, rounded_to(dual.counts, table.totals), dual.prices)
 
     # ---- centres on the sample --------------------------------------------------------------------------------------
@@ -241,8 +244,7 @@ class _Search:
         return [start, swapped] if len(self._table.X) <= _SMALL_TABLE else [swapped]
 
     def _run_rounds(self, start: Centres, max_rounds: int, bound_to_beat: float = np.inf) -> Centres:
-        sample = self._sample, self._weights, self._sample_groups
-        return run_rounds(*sample, self._constraints, self._slack, start, max_rounds, bound_to_beat)
+        return run_rounds(self._sample, self._sample_assignment, start, max_rounds, bound_to_beat)
 
     def _swap_centres(self, current: Centres, random_state: np.random.Generator) -> Centres:
         """Make a row, drawn as in k-means++, the centre in place of another one, and keep every change that lowers the bound.
@@ -250,7 +252,7 @@ class _Search:
         The centre is replaced whose replacement costs least if all prices stay the same.
         """
         sample, groups, weights, k = self._sample, self._sample_groups, self._weights, self._k
-        (first, second), (least, next_least) = np.empty((2, len(sample)), dtype=np.int64), np.empty((2, len(sample)))
+        first, (least, next_least) = np.empty(len(sample), dtype=np.int64), np.empty((2, len(sample)))
         costs_without, n_failures, is_new = np.empty(k), 0, True
         assert current.multipliers is not None  # because rounds have run
         for _ in range(_MAX_SWAPS):
@@ -259,7 +261,7 @@ class _Search:
             if is_new:
                 costs = squared_distances_to_centres(sample, current.centres, k)
                 prices = products(self._constraints.T, current.multipliers)
-                two_cheapest(costs, groups, np.ascontiguousarray(prices), first, second, least, next_least)
+                _two_cheapest(costs, groups, np.ascontiguousarray(prices), first, least, next_least)
                 cumulative = np.cumsum(weights * costs[np.arange(len(costs)), first])
             if not cumulative[-1] > 0:
                 break
@@ -281,10 +283,9 @@ class _Search:
 
     # ---- labels on the table ----------------------------------------------------------------------------------------
 
-    def _solve_dual(self, costs, multipliers, temperatures) -> FairDual:
-        n, table = len(costs), self._table
-        problem = costs, np.ones(n), table.groups, len(table.totals), self._constraints, self._slack
-        return solve_dual(*problem, multipliers, temperatures, min(_TOLERANCE, _TOLERANCE_FRACTION * n))
+    def _solve_dual(self, centres, multipliers, temperatures) -> FairDual:
+        tolerance = min(_TOLERANCE, _TOLERANCE_FRACTION * len(self._table.X))
+        return self._assignment.solve_at(self._table.X, centres, multipliers, temperatures, tolerance)
 
     def _run_on_table(self, start: Centres, counts: np.ndarray) -> FairKMeansResult:
         """Run rounds on the whole table until they bring no more gain, and polish the best result.
@@ -293,10 +294,8 @@ class _Search:
         """
         table, best, n_idle, n_rounds = self._table, None, 0, 0
         centres, multipliers, may_restart = start.centres, start.multipliers, True
-        costs = np.empty((len(table.X), self._k))
         while n_idle < _PATIENCE and n_rounds < _MAX_TABLE_ROUNDS and not (best and monotonic() > self._deadline):
-            squared_distances_to_centres(table.X, centres, self._k, out=costs)
-            assignment = self._assign(costs, multipliers, counts, may_restart)
+            assignment = self._assign(centres, multipliers, counts, may_restart)
             multipliers, counts = assignment.multipliers, assignment.counts
             may_restart = may_restart and assignment.gap <= _MAX_GAP
             n_rounds += 1
@@ -314,19 +313,20 @@ class _Search:
         self._report("start on the table", best.inertia)
         return replace(best, n_iter=n_rounds)
 
-    def _assign(self, costs, multipliers, counts, may_restart: bool) -> "_Assignment":
+    def _assign(self, centres, multipliers, counts, may_restart: bool) -> "_Assignment":
         """Nearly the cheapest labels within the limits.
 
         If the dual does not converge from the given multipliers, and if it ``may_restart``, it is solved again without them.
         """
-        table, n, best = self._table, len(costs), None
+        table, n, best = self._table, len(self._table.X), None
         for initial, temperatures in ((multipliers, _WARM_START), (None, _COLD_START)):
-            dual = self._solve_dual(costs, initial, temperatures)
+            dual = self._solve_dual(centres, initial, temperatures)
             violation = (products(self._constraints, dual.counts) - self._slack).max(initial=0.0)
             if initial is not None and may_restart and (violation > max(2, n / 1000) or not dual.bound > 0):
                 continue
             with suppress(NoClusteringError):
                 counts = table.whole_counts(dual.counts, counts)
+            costs = squared_distances_to_centres(table.X, centres, self._k)
             labels = transport_groups(costs, table.groups, counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
             gap = cost / dual.bound - 1 if dual.bound > 0 else (np.inf if cost > 0 else 0.0)
@@ -352,6 +352,20 @@ class _Assignment:
     gap: float
 
 
+@compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1], float64[::1], float64[::1])")
+def _two_cheapest(costs, groups, prices, first, least, next_least):
+    """Write the cheapest cluster of each row, and the least and second least cost plus price; all arrays are (n,)."""
+    for row in range(len(costs)):
+        a, b, cheapest = np.inf, np.inf, 0
+        for cluster in range(costs.shape[1]):
+            value = costs[row, cluster] + prices[groups[row], cluster]
+            if value < a:
+                a, b, cheapest = value, a, cluster
+            elif value < b:
+                b = value
+        first[row], least[row], next_least[row] = cheapest, a, b
+
+
 @compiled(
     "void(float64[:,::1], float64[::1], int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], int64, float64[::1])"
 )
@@ -359,7 +373,7 @@ def _costs_of_swaps(X, weights, groups, first, least, next_least, new_prices, ne
     """Write what the sum of costs and prices would be if a row became a centre in place of each other one (k,).
 
     Rows pay the ``new_prices`` (K,) at the new centre. ``first``, ``least`` and ``next_least`` (n,) are the clusters and values
-    of :func:`clusterlets.algorithms.fair_dual.two_cheapest` at the present centres.
+    of :func:`_two_cheapest` at the present centres.
     """
     total = 0.0
     costs_without[:] = 0.0
