@@ -34,18 +34,18 @@ from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import NoClusteringError
 
 # Temperatures of the dual on the table. A cold start has no multipliers; a warm start has those of nearby centres.
-_COLD_START, _WARM_START = (1.0, 0.1, 0.01), (0.01,)
+_COLD_START, _WARM_START = (0.1, 0.01), (0.01,)
 _TOLERANCE, _TOLERANCE_FRACTION = 0.5, 2e-4  # a constraint may be off by this many rows, or by this fraction of all
 _CHUNK = 4  # trials that are made together, and of which the best continue
 _TRIAL_ROUNDS = 2  # rounds of each trial
 _MAX_START_ROUNDS = 30  # of a start or swap that is continued
 _MAX_SWAPS = 24  # that are tried in each start
 _MAX_FAILURES = 10  # and at most 2 k: unsuccessful swaps in a row that end the search
-_SWAP_ROUNDS = 3  # rounds after each swap
-_PROMISING_RATIO = 1.03  # a swap gets more rounds if its bound is below the current bound times this
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
 _MIN_GAIN = 1e-4  # a round on the table is idle, and a swap unsuccessful, if it lowers the cost by at most this fraction
-_PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on the table end after this many idle ones in a row, or in all
+_MAX_FRACTIONAL_ROUNDS = 30  # on the table, before instances are whole
+_MIN_FRACTIONAL_GAIN = 3e-4  # these rounds end if one lowers the bound by at most this fraction
+_PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on a small table end after this many idle ones in a row, on others after one
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
 _SMALL_TABLE = 3_000  # up to this many rows, all trials continue on the table, with and without swaps
 _MIDDLE_TABLE = 12_000  # up to this many rows, two of each chunk continue; above, one
@@ -271,9 +271,7 @@ class _Search:
             centres, multipliers = current.centres.copy(), current.multipliers.copy()
             old = int(costs_without.argmin())
             centres[old], multipliers[:, old] = sample[row], multipliers[:, first[row]]
-            swapped = self._run_rounds(Centres(centres, multipliers, np.inf), _SWAP_ROUNDS, current.bound)
-            if swapped.bound < _PROMISING_RATIO * current.bound:
-                swapped = self._run_rounds(swapped, _MAX_START_ROUNDS, current.bound)
+            swapped = self._run_rounds(Centres(centres, multipliers, np.inf), _MAX_START_ROUNDS, current.bound)
             n_failures = 0 if swapped.bound < (1 - _MIN_GAIN) * current.bound else n_failures + 1
             is_new = swapped.bound < current.bound
             if is_new:
@@ -287,14 +285,27 @@ class _Search:
         tolerance = min(_TOLERANCE, _TOLERANCE_FRACTION * len(self._table.X))
         return self._assignment.solve_at(self._table.X, centres, multipliers, temperatures, tolerance)
 
+    def _has_converged(self, dual: FairDual) -> bool:
+        violation = (products(self._constraints, dual.counts) - self._slack).max(initial=0.0)
+        return violation <= max(2, len(self._table.X) / 1000) and dual.bound > 0
+
     def _run_on_table(self, start: Centres, counts: np.ndarray) -> FairKMeansResult:
         """Run rounds on the whole table until they bring no more gain, and polish the best result.
 
         ``counts`` (K, k) keep all limits.
         """
         table, best, n_idle, n_rounds = self._table, None, 0, 0
-        centres, multipliers, may_restart = start.centres, start.multipliers, True
-        while n_idle < _PATIENCE and n_rounds < _MAX_TABLE_ROUNDS and not (best and monotonic() > self._deadline):
+        centres, multipliers, may_restart, last_bound = start.centres, start.multipliers, True, np.inf
+        while n_rounds < _MAX_FRACTIONAL_ROUNDS and monotonic() <= self._deadline:
+            dual = self._solve_dual(centres, multipliers, _WARM_START)
+            if not self._has_converged(dual):
+                break
+            centres, multipliers, n_rounds = dual.means, dual.multipliers, n_rounds + 1
+            if last_bound - dual.bound <= _MIN_FRACTIONAL_GAIN * last_bound < np.inf:
+                break
+            last_bound = dual.bound
+        patience = _PATIENCE if len(table.X) <= _SMALL_TABLE else 1
+        while n_idle < patience and n_rounds < _MAX_TABLE_ROUNDS and not (best and monotonic() > self._deadline):
             assignment = self._assign(centres, multipliers, counts, may_restart)
             multipliers, counts = assignment.multipliers, assignment.counts
             may_restart = may_restart and assignment.gap <= _MAX_GAP
@@ -321,8 +332,7 @@ class _Search:
         table, n, best = self._table, len(self._table.X), None
         for initial, temperatures in ((multipliers, _WARM_START), (None, _COLD_START)):
             dual = self._solve_dual(centres, initial, temperatures)
-            violation = (products(self._constraints, dual.counts) - self._slack).max(initial=0.0)
-            if initial is not None and may_restart and (violation > max(2, n / 1000) or not dual.bound > 0):
+            if initial is not None and may_restart and not self._has_converged(dual):
                 continue
             with suppress(NoClusteringError):
                 counts = table.whole_counts(dual.counts, counts)
