@@ -15,6 +15,7 @@ returned.
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from time import monotonic
 
@@ -27,6 +28,7 @@ from clusterlets.algorithms.fair_flow import FairKMeansResult, draw_sample
 from clusterlets.algorithms.fractional_lloyd import Centres, run_rounds
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances
+from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.algorithms.limit_counts import INFEASIBLE, NOT_CONVERGED, feasible_counts, least_cluster_size, rounded_to
 from clusterlets.algorithms.limits import Limit, limit_rows, products, violation_units
 from clusterlets.algorithms.transport import transport_groups
@@ -37,6 +39,9 @@ from clusterlets.errors import NoClusteringError
 _COLD_START, _WARM_START = (0.1, 0.01), (0.01,)
 _TOLERANCE, _TOLERANCE_FRACTION = 0.5, 2e-4  # a constraint may be off by this many rows, or by this fraction of all
 _CHUNK = 4  # trials that are made together, and of which the best continue
+_TINY_TABLE = 1_000  # up to this many rows, there are at least _MIN_CHUNKS chunks
+_MIN_CHUNKS = 4
+_MAX_PLAIN_ROWS = 100_000  # up to this many rows, plain k-means of the same seed gives another trial
 _TRIAL_ROUNDS = 2  # rounds of each trial
 _MAX_START_ROUNDS = 30  # of a start or swap that is continued
 _MAX_SWAPS = 24  # that are tried in each start
@@ -141,11 +146,15 @@ class _Table:
         centres, inertias = moments_by_label(self.X, labels, self.k)
         return FairKMeansResult(labels, centres, float(inertias.sum()), gap, n_iter)
 
-    def check(self, labels: np.ndarray) -> None:
+    def is_kept_by(self, labels: np.ndarray) -> bool:
         counts = np.zeros((len(self.totals), self.k), dtype=np.int64)
         np.add.at(counts, (self.groups, labels), 1)
         sizes = counts.sum(axis=0)
-        if (products(self.limits, counts) > 0).any() or sizes.min() < self.least_size or sizes.max() > self.largest_size:
+        is_within = (products(self.limits, counts) <= 0).all() and sizes.min() >= self.least_size
+        return bool(is_within and sizes.max() <= self.largest_size)
+
+    def check(self, labels: np.ndarray) -> None:
+        if not self.is_kept_by(labels):
             raise NoClusteringError(
                 NOT_CONVERGED, "fair-limit made clusters that break a limit. This is a bug: please report it."
             )
@@ -169,6 +178,7 @@ class _Search:
         self._table, self._k, self._random, self._n_init = table, table.k, random_state, n_init
         self._deadline, self._report, self._n_jobs = deadline, report, n_jobs
         self._constraints, self._slack = table.dual_constraints()
+        self._plain = kmeans(table.X, table.k, deepcopy(random_state)) if len(table.X) <= _MAX_PLAIN_ROWS else None
         rows, self._weights = draw_sample(table.X, table.groups, table.k, random_state)
         self._sample, self._sample_groups = np.ascontiguousarray(table.X[rows]), table.groups[rows]
         limits = len(table.totals), self._constraints, self._slack
@@ -183,6 +193,8 @@ class _Search:
             error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
         results = self._run_all(lambda start: self._run_on_table(start, counts), self._place_centres())
+        if self._plain is not None and self._table.is_kept_by(self._plain.labels):
+            results.append(self._table.result_for(self._plain.labels))
         # The first of equally good starts, although rounding errors may differ: they may number the same clusters differently.
         least = min(result.inertia for result in results)
         best = next(result for result in results if result.inertia <= least * (1 + 1e-12))
@@ -217,16 +229,16 @@ class _Search:
         A larger ``n_init`` adds chunks of trials. The first chunks, and their random numbers, stay the same.
         """
         n_rows, n_chunks = len(self._table.X), -(-self._n_init // _CHUNK)
-        generators = [np.random.default_rng(seed) for seed in self._random.integers(2**63, size=_CHUNK * n_chunks).tolist()]
-        trials = self._run_all(self._run_trial, generators)
+        n_chunks = max(n_chunks, _MIN_CHUNKS) if n_rows <= _TINY_TABLE else n_chunks
+        seeds = self._random.integers(2**63, size=_CHUNK * n_chunks).tolist()
+        generators = [np.random.default_rng(seed) for seed in seeds]
+        trials = list(zip(self._run_all(self._run_trial, generators), generators, strict=False))
+        chunks = [trials[first : first + _CHUNK] for first in range(0, len(trials), _CHUNK)]
+        if self._plain is not None:
+            plain = self._run_rounds(Centres(self._plain.centres, None, np.inf), _TRIAL_ROUNDS)
+            chunks[0].append((plain, np.random.default_rng(seeds[:2])))
         n_best = _CHUNK if n_rows <= _SMALL_TABLE else 2 if n_rows <= _MIDDLE_TABLE else 1
-        best = [
-            trial
-            for first in range(0, len(trials), _CHUNK)
-            for trial in sorted(
-                zip(trials[first : first + _CHUNK], generators[first:], strict=False), key=lambda pair: pair[0].bound
-            )[:n_best]
-        ]
+        best = [trial for chunk in chunks for trial in sorted(chunk, key=lambda pair: pair[0].bound)[:n_best]]
         starts: list[Centres] = []
         for centres in self._run_all(lambda trial: self._improve_trial(*trial), best):
             for start in centres:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import clusterlets.algorithms.fair_limit as module
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.frac import rows_for_new
+from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.algorithms.limits import (
     deviation_limits,
@@ -175,16 +176,19 @@ def test_sizes_that_bind_cost_no_more_than_they_must(least_size, largest_size):
 
 def test_more_starts_never_cost_more_and_any_number_of_threads_gives_the_same_labels():
     rng = np.random.default_rng(5)
-    X, groups = np.round(rng.normal(size=(400, 2)), 1), rng.integers(0, 2, 400)
-    costs = [checked_fit(X, groups, 12, 0.05, n_init=n_init).inertia for n_init in (1, 4, 5, 12, 30)]
+    X, groups = np.round(rng.normal(size=(1_100, 2)), 1), rng.integers(0, 2, 1_100)
+    costs = [checked_fit(X, groups, 12, 0.05, n_init=n_init).inertia for n_init in (1, 4, 5, 12, 16)]
     assert costs == sorted(costs, reverse=True) and costs[-1] < costs[0] == costs[1]
     results = [checked_fit(X, groups, 12, 0.05, n_init=8, n_jobs=n_jobs) for n_jobs in (1, 3)]
     assert results[0].labels.tobytes() == results[1].labels.tobytes() and results[0].n_iter == results[1].n_iter
 
 
-@pytest.mark.parametrize(("n", "n_starts"), [(2_900, 8), (11_000, 2), (12_500, 1)])
+@pytest.mark.parametrize(("n", "n_starts"), [(900, 32), (2_900, 8), (11_000, 2), (12_500, 1)])
 def test_the_larger_the_table_the_fewer_starts_continue_on_it(n, n_starts):
-    """A chunk of four trials gives eight starts, with and without swaps, or its best two, or one. Equal starts count once."""
+    """A chunk of trials gives eight starts, with and without swaps, or its best two, or one. Equal starts count once.
+
+    Small tables have four chunks.
+    """
     X, groups = np.random.default_rng(n).normal(size=(n, 2)), np.arange(n) % 2
     steps = []
     checked_fit(X, groups, 9, 0.1, report=lambda step, cost: steps.append(step))
@@ -231,6 +235,15 @@ def test_on_a_small_table_no_move_and_no_exchange_of_two_rows_within_the_limits_
         counts = counts_of(other, groups, k)
         if counts.sum(axis=0).all() and largest_deviation(counts, np.arange(2)[:, None]) <= exact_fraction(limit):
             assert sse(X, other) >= sse(X, labels) * (1 - 1e-9)
+
+
+def test_a_fit_costs_no_more_than_plain_k_means_of_the_same_seed_where_that_keeps_the_limit():
+    """The groups are spread alike over all clusters, and k-means has many local optima."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, groups = np.repeat(rng.random(size=(700, 2)), 2, axis=0), np.tile([0, 1], 700)
+        plain = kmeans(X, 9, np.random.default_rng(seed))
+        assert checked_fit(X, groups, 9, 0, seed, n_init=1).inertia <= plain.inertia * (1 + 1e-9)
 
 
 def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_gives_exact_proportions():
