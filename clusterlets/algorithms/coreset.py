@@ -19,7 +19,7 @@ from clusterlets.algorithms.limits import limits_of_fit
 # Rings are ranges of the squared distance from a centre. They end at these powers of 2, times the mean squared distance of the
 # group's rows from their nearest centres. The last ring has no end.
 _RING_EXPONENTS = np.arange(-9, 30)
-_LEAST_SEED_ROWS = 2_000  # k-means++ runs on at least this many random rows of a group that has twice as many
+_LEAST_SEED_ROWS = 10_000  # k-means++ runs on at least this many random rows of a group that has twice as many
 
 
 def coreset_clustering(
@@ -80,7 +80,7 @@ def sample_coreset(
     for group, group_size in enumerate(np.bincount(groups)):
         members = np.flatnonzero(groups == group)
         group_rows = np.ascontiguousarray(X[members])
-        some, n_some = group_rows, max(_LEAST_SEED_ROWS, 50 * n_clusters)
+        some, n_some = group_rows, max(_LEAST_SEED_ROWS, 100 * n_clusters)
         if group_size > 2 * n_some:
             some = group_rows[np.sort(random_state.choice(group_size, n_some, replace=False))]
         centres = some[kmeans_plus_plus(some, n_clusters, random_state)]

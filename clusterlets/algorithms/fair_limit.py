@@ -49,7 +49,7 @@ _MAX_FAILURES = 10  # and at most 2 k: unsuccessful swaps in a row that end the 
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
 _MIN_GAIN = 1e-4  # a round on the table is idle, and a swap unsuccessful, if it lowers the cost by at most this fraction
 _MAX_FRACTIONAL_ROUNDS = 30  # on the table, before instances are whole
-_MIN_FRACTIONAL_GAIN = 3e-4  # these rounds end if one lowers the bound by at most this fraction
+_MIN_FRACTIONAL_GAIN = 1e-4  # these rounds end if one lowers the bound by at most this fraction
 _PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on a small table end after this many idle ones in a row, on others after one
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
 _SMALL_TABLE = 3_000  # up to this many rows, all trials continue on the table, with and without swaps
@@ -264,8 +264,7 @@ class _Search:
         The centre is replaced whose replacement costs least if all prices stay the same.
         """
         sample, groups, weights, k = self._sample, self._sample_groups, self._weights, self._k
-        first, (least, next_least) = np.empty(len(sample), dtype=np.int64), np.empty((2, len(sample)))
-        costs_without, n_failures, is_new = np.empty(k), 0, True
+        n_failures, is_new, every = 0, True, np.arange(len(sample))
         assert current.multipliers is not None  # because rounds have run
         for _ in range(_MAX_SWAPS):
             if monotonic() > self._deadline or n_failures == min(_MAX_FAILURES, 2 * k):
@@ -273,15 +272,18 @@ class _Search:
             if is_new:
                 costs = squared_distances_to_centres(sample, current.centres, k)
                 prices = products(self._constraints.T, current.multipliers)
-                _two_cheapest(costs, groups, np.ascontiguousarray(prices), first, least, next_least)
-                cumulative = np.cumsum(weights * costs[np.arange(len(costs)), first])
+                values = costs + prices[groups]
+                first = values.argmin(axis=1)
+                least = values[every, first]
+                cumulative = np.cumsum(weights * costs[every, first])
+                values[every, first] = np.inf
+                next_least = values.min(axis=1)
             if not cumulative[-1] > 0:
                 break
             row = min(int(np.searchsorted(cumulative, random_state.random() * cumulative[-1], side="right")), len(sample) - 1)
-            new_prices = np.ascontiguousarray(prices[:, first[row]])
-            _costs_of_swaps(sample, weights, groups, first, least, next_least, new_prices, row, costs_without)
+            new_values = squared_distances_to_centres(sample, sample[row : row + 1], 1)[:, 0] + prices[groups, first[row]]
             centres, multipliers = current.centres.copy(), current.multipliers.copy()
-            old = int(costs_without.argmin())
+            old = int(_costs_of_swaps(weights, first, least, next_least, new_values, k).argmin())
             centres[old], multipliers[:, old] = sample[row], multipliers[:, first[row]]
             swapped = self._run_rounds(Centres(centres, multipliers, np.inf), _MAX_START_ROUNDS, current.bound)
             n_failures = 0 if swapped.bound < (1 - _MIN_GAIN) * current.bound else n_failures + 1
@@ -329,9 +331,9 @@ class _Search:
             centres = result.centres
         assert best is not None
         if len(table.X) <= _MAX_POLISHED_ROWS:
-            labels = best.labels.copy()
-            sizes = table.least_size, table.largest_size
-            _polish(table.X, table.groups, table.limits, *sizes, best.centres.copy(), labels, _MAX_SWEEPS)
+            labels, sums = best.labels.copy(), np.zeros(best.centres.shape)
+            centred = table.X - table.X.mean(axis=0)
+            _polish(centred, table.groups, table.limits, table.least_size, table.largest_size, sums, labels, _MAX_SWEEPS)
             best = table.result_for(labels, best.gap)
         self._report("start on the table", best.inertia)
         return replace(best, n_iter=n_rounds)
@@ -374,157 +376,79 @@ class _Assignment:
     gap: float
 
 
-@compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1], float64[::1], float64[::1])")
-def _two_cheapest(costs, groups, prices, first, least, next_least):
-    """Write the cheapest cluster of each row, and the least and second least cost plus price; all arrays are (n,)."""
-    for row in range(len(costs)):
-        a, b, cheapest = np.inf, np.inf, 0
-        for cluster in range(costs.shape[1]):
-            value = costs[row, cluster] + prices[groups[row], cluster]
-            if value < a:
-                a, b, cheapest = value, a, cluster
-            elif value < b:
-                b = value
-        first[row], least[row], next_least[row] = cheapest, a, b
+def _costs_of_swaps(weights, first, least, next_least, new_values, k: int) -> np.ndarray:
+    """By how much the sum of costs and prices would change (k,) if a row became a centre in place of each other one.
 
-
-@compiled(
-    "void(float64[:,::1], float64[::1], int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], int64, float64[::1])"
-)
-def _costs_of_swaps(X, weights, groups, first, least, next_least, new_prices, new_row, costs_without):
-    """Write what the sum of costs and prices would be if a row became a centre in place of each other one (k,).
-
-    Rows pay the ``new_prices`` (K,) at the new centre. ``first``, ``least`` and ``next_least`` (n,) are the clusters and values
-    of :func:`_two_cheapest` at the present centres.
+    ``first``, ``least`` and ``next_least`` (n,) are the cheapest cluster of each row, its cost plus price, and that of the
+    second cheapest. ``new_values`` (n,) are the costs plus prices at the new centre.
     """
-    total = 0.0
-    costs_without[:] = 0.0
-    for row in range(len(X)):
-        value = 0.0
-        for feature in range(X.shape[1]):
-            difference = X[row, feature] - X[new_row, feature]
-            value += difference * difference
-        value += new_prices[groups[row]]
-        kept = min(least[row], value)
-        total += weights[row] * kept
-        costs_without[first[row]] += weights[row] * (min(next_least[row], value) - kept)
-    for centre in range(len(costs_without)):
-        costs_without[centre] += total
+    kept = np.minimum(least, new_values)
+    lost = np.bincount(first, weights * (np.minimum(next_least, new_values) - kept), minlength=k)
+    return lost - (weights * (least - kept)).sum()
 
 
 @inner
-def _keeps_limits(limits, counts, cluster, leaving, arriving):
-    """Whether a cluster keeps the limits if an instance of group ``leaving`` leaves and one of group ``arriving`` arrives.
-
-    -1 in place of a group means that no instance leaves, or that none arrives.
-    """
+def _may_change(limits, counts, cluster, leaving, arriving):
+    """Whether a cluster keeps the limits if an instance of each group leaves and arrives; -1 in place of a group means none."""
     for limit in range(len(limits)):
         total = 0
-        if leaving >= 0:
-            total -= limits[limit, leaving]
-        if arriving >= 0:
-            total += limits[limit, arriving]
         for group in range(limits.shape[1]):
-            total += limits[limit, group] * counts[group, cluster]
+            total += limits[limit, group] * (counts[group, cluster] - (group == leaving) + (group == arriving))
         if total > 0:
             return False
     return True
 
 
-@inner
-def _move_rows(X, groups, limits, least_size, largest_size, centres, labels, counts, sizes):
-    """Move single instances to the clusters where they lower the cost most; returns whether any moved."""
-    n, d = X.shape
-    has_changed = False
-    for row in range(n):
-        group, source = groups[row], labels[row]
-        if sizes[source] <= least_size:
-            continue
-        saved_cost = 0.0
-        for feature in range(d):
-            difference = X[row, feature] - centres[source, feature]
-            saved_cost += difference * difference
-        saved_cost *= sizes[source] / (sizes[source] - 1.0)
-        best, target = saved_cost * (1 - 1e-9), -1  # smaller gains may be rounding errors
-        for cluster in range(len(centres)):
-            if cluster == source or sizes[cluster] >= largest_size:
-                continue
-            cost = 0.0
-            for feature in range(d):
-                difference = X[row, feature] - centres[cluster, feature]
-                cost += difference * difference
-            cost *= sizes[cluster] / (sizes[cluster] + 1.0)
-            if (
-                cost < best
-                and _keeps_limits(limits, counts, source, group, -1)
-                and _keeps_limits(limits, counts, cluster, -1, group)
-            ):
-                best, target = cost, cluster
-        if target < 0:
-            continue
-        for feature in range(d):
-            centres[source, feature] += (centres[source, feature] - X[row, feature]) / (sizes[source] - 1.0)
-            centres[target, feature] += (X[row, feature] - centres[target, feature]) / (sizes[target] + 1.0)
-        counts[group, source] -= 1
-        counts[group, target] += 1
-        sizes[source] -= 1
-        sizes[target] += 1
-        labels[row] = target
-        has_changed = True
-    return has_changed
-
-
-@inner
-def _exchange_rows(X, groups, limits, centres, labels, counts, sizes):
-    """Exchange the clusters of two instances wherever this lowers the cost; returns whether any were exchanged."""
-    n, d = X.shape
-    has_changed = False
-    for first in range(n):
-        for second in range(first):
-            cluster_a, cluster_b = labels[first], labels[second]
-            if cluster_a == cluster_b:
-                continue
-            # The exchange moves the mean of cluster a by shift / n_a, and the mean of cluster b by -shift / n_b.
-            inverse_sizes = 1.0 / sizes[cluster_a] + 1.0 / sizes[cluster_b]
-            change, scale = 0.0, 0.0
-            for feature in range(d):
-                shift = X[second, feature] - X[first, feature]
-                product = shift * (2.0 * (centres[cluster_a, feature] - centres[cluster_b, feature]) + shift * inverse_sizes)
-                change -= product
-                scale += abs(product)
-            if change >= -1e-9 * scale:
-                continue
-            first_group, second_group = groups[first], groups[second]
-            if first_group == second_group or (
-                _keeps_limits(limits, counts, cluster_a, first_group, second_group)
-                and _keeps_limits(limits, counts, cluster_b, second_group, first_group)
-            ):
-                for feature in range(d):
-                    shift = X[second, feature] - X[first, feature]
-                    centres[cluster_a, feature] += shift / sizes[cluster_a]
-                    centres[cluster_b, feature] -= shift / sizes[cluster_b]
-                counts[first_group, cluster_a] -= 1
-                counts[second_group, cluster_a] += 1
-                counts[second_group, cluster_b] -= 1
-                counts[first_group, cluster_b] += 1
-                labels[first], labels[second] = cluster_b, cluster_a
-                has_changed = True
-    return has_changed
-
-
 @compiled("void(float64[:,::1], int64[::1], int64[:,::1], int64, int64, float64[:,::1], int64[::1], int64)")
-def _polish(X, groups, limits, least_size, largest_size, centres, labels, max_sweeps):
+def _polish(X, groups, limits, least_size, largest_size, sums, labels, max_sweeps):
     """Move single instances, and exchange pairs, while the sum of squared errors falls and the limits hold.
 
-    Changes ``labels`` and ``centres`` in place. The centres are the means of the clusters, before and after each change.
+    Changes ``labels`` in place. ``sums`` (k, d) become those of the clusters. The sum of squared errors is that of X, less
+    |sum|^2 / size of each cluster.
     """
-    k, n_groups = len(centres), limits.shape[1]
-    counts, sizes = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
-    for row in range(len(X)):
+    (n, d), k, n_groups = X.shape, len(sums), limits.shape[1]
+    counts, sizes, has_changed = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64), True
+    for row in range(n):
         counts[groups[row], labels[row]] += 1
         sizes[labels[row]] += 1
+        for feature in range(d):
+            sums[labels[row], feature] += X[row, feature]
     for _ in range(max_sweeps):
-        has_moved = _move_rows(X, groups, limits, least_size, largest_size, centres, labels, counts, sizes)
-        has_exchanged = _exchange_rows(X, groups, limits, centres, labels, counts, sizes)
-        if not (has_moved or has_exchanged):
+        if not has_changed:
             break
+        has_changed = False
+        for first in range(n):
+            for second in range(-k, first):  # a negative number stands for a cluster, and nobody comes back from there
+                is_move, source = second < 0, labels[first]
+                target, one = (-second - 1, 1) if is_move else (labels[second], 0)
+                if source == target or (is_move and (sizes[source] <= least_size or sizes[target] >= largest_size)):
+                    continue
+                before, after = 0.0, 0.0
+                a, b, c, e = 1 / sizes[source], 1 / sizes[target], 1 / (sizes[source] - one), 1 / (sizes[target] + one)
+                for feature in range(d):
+                    shift = X[first, feature] - (0.0 if is_move else X[second, feature])
+                    old, new = sums[source, feature], sums[target, feature]
+                    before += a * old * old + b * new * new
+                    after += c * (old - shift) * (old - shift) + e * (new + shift) * (new + shift)
+                if after - before <= 1e-9 * (after + before):  # smaller gains may be rounding errors
+                    continue
+                leaving, arriving = groups[first], -1 if is_move else groups[second]
+                if leaving != arriving and not (
+                    _may_change(limits, counts, source, leaving, arriving)
+                    and _may_change(limits, counts, target, arriving, leaving)
+                ):
+                    continue
+                has_changed = True
+                for feature in range(d):
+                    shift = X[first, feature] - (0.0 if is_move else X[second, feature])
+                    sums[source, feature] -= shift
+                    sums[target, feature] += shift
+                counts[leaving, source] -= 1
+                counts[leaving, target] += 1
+                labels[first] = target
+                sizes[source] -= one
+                sizes[target] += one
+                if not is_move:
+                    counts[arriving, target] -= 1
+                    counts[arriving, source] += 1
+                    labels[second] = source

@@ -198,16 +198,13 @@ def test_the_larger_the_table_the_fewer_starts_continue_on_it(n, n_starts):
 def test_swaps_are_judged_by_their_cost_at_fixed_prices():
     rng = np.random.default_rng(0)
     X, groups, weights = rng.normal(size=(60, 3)), rng.integers(0, 2, 60), rng.random(60)
-    centres, prices = X[:5] + 0.1, rng.random((2, 5))
-    values = squared_distances(X, centres) + prices[groups]
-    order = np.argsort(values, axis=1)
-    first, least, second = order[:, 0].copy(), np.sort(values)[:, 0].copy(), np.sort(values)[:, 1].copy()
-    new_prices, costs = np.array([0.3, 0.1]), np.empty(5)
-    module._costs_of_swaps(X, weights, groups, first, least, second, new_prices, 17, costs)
-    new_values = squared_distances(X, X[17:18])[:, 0] + new_prices[groups]
+    values = squared_distances(X, X[:5] + 0.1) + rng.random((2, 5))[groups]
+    new_values = squared_distances(X, X[17:18])[:, 0] + np.array([0.3, 0.1])[groups]
+    least, second = np.sort(values, axis=1)[:, :2].T
+    changes = module._costs_of_swaps(weights, values.argmin(axis=1), least, second, new_values, 5)
     for old in range(5):
         others = np.delete(values, old, axis=1).min(axis=1)
-        assert costs[old] == pytest.approx((weights * np.minimum(others, new_values)).sum())
+        assert changes[old] == pytest.approx((weights * (np.minimum(others, new_values) - least)).sum())
 
 
 def test_swaps_find_a_grid_of_blobs_that_the_starts_miss():
