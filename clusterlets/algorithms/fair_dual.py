@@ -525,8 +525,8 @@ def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_co
 def _evaluate(near, n_unsure, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
     """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature.
 
-    ``near`` and ``n_unsure`` come from :func:`_list_near_clusters`. ``curvature`` (K, k, k) holds -``temperature`` times the derivatives
-    of each group's counts by its prices (lower half).
+    ``near`` and ``n_unsure`` come from :func:`_list_near_clusters`. ``curvature`` (K, k, k) holds -``temperature`` times the
+    derivatives of each group's counts by its prices (lower half).
     """
     _, unsure, starts, clusters, near_costs = near
     n_groups, k = counts.shape
