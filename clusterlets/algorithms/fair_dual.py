@@ -147,15 +147,7 @@ class FairAssignment:
 
 
 def solve_dual(
-    costs: np.ndarray,
-    weights: np.ndarray,
-    groups: np.ndarray,
-    n_groups: int,
-    constraints: np.ndarray,
-    slack: np.ndarray,
-    multipliers: np.ndarray | None,
-    temperatures: Sequence[float],
-    tolerance: float,
+    costs, weights, groups, n_groups: int, constraints, slack, multipliers, temperatures: Sequence[float], tolerance: float
 ) -> FairDual:
     """Raise the dual until its assignment nearly meets ``constraints @ counts <= slack``, or until the steps run out.
 
@@ -469,16 +461,11 @@ def _rescue(problem, temperature, tolerance, multipliers, prices):
 
 
 @inner
-def _twice_as_long(array):
-    return np.concatenate((array, np.empty_like(array)))
-
-
-@inner
 def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_counts, sure_costs):
     """List the near clusters of each instance: their cost plus price is within ``max_excess`` of the least.
 
     An instance with one near cluster is sure, any other is unsure. ``sure_counts`` and ``sure_costs`` become the sums over sure
-    instances. Returns ``near``, whose arrays may have become longer, and the number of unsure instances: see :func:`_ascend`.
+    instances. Returns the number of unsure instances, and fills in ``near``: see :func:`_ascend`.
     """
     costs, weights, groups, _, _, _ = problem
     own, unsure, starts, clusters, near_costs = near
@@ -498,8 +485,6 @@ def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_co
                 price, bit = prices[group, cluster], 1 << (cluster - word * _WORD)
                 for lane in range(_LANES):
                     masks[word, lane] |= bit if costs[tile, cluster, lane] + price <= least[lane] else 0
-        if position + k * _LANES > len(clusters):
-            clusters, near_costs = _twice_as_long(clusters), _twice_as_long(near_costs)
         for lane in range(_LANES):
             place, start = tile * _LANES + lane, position
             for word in range(len(masks)):
@@ -518,7 +503,7 @@ def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_co
                 own[place], unsure[n_unsure] = -1, place
                 n_unsure += 1
                 starts[n_unsure] = position
-    return (own, unsure, starts, clusters, near_costs), n_unsure
+    return n_unsure
 
 
 @inner
@@ -793,9 +778,9 @@ def _ascend(problem, temperature, tolerance, least_value, multipliers, prices, c
     gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
     # The cluster of each sure instance, or -1. The unsure ones, and their near clusters as sparse rows: row starts, clusters
-    # and costs.
+    # and costs. Few of them are written, and memory that is never touched costs nothing.
     own, unsure, starts = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-    near = own, unsure, starts, np.empty(2 * n + k * _LANES, dtype=np.int32), np.empty(2 * n + k * _LANES)
+    near = own, unsure, starts, np.empty(n * k + 1, dtype=np.int32), np.empty(n * k + 1)
     masks, least = np.empty((-(-k // _WORD), _LANES), dtype=np.int64), np.empty(_LANES)
     damping, value, bound = _FIRST_DAMPING, -np.inf, -np.inf
     predicted_gain, n_free, steps, n_unsure, is_first, is_done = 0.0, 0, 0, 0, True, False
@@ -803,7 +788,7 @@ def _ascend(problem, temperature, tolerance, least_value, multipliers, prices, c
         _set_prices(constraints, trial, trial_prices)
         if is_first or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
             _copy(trial_prices, listed_prices)
-            near, n_unsure = _list_near_clusters(
+            n_unsure = _list_near_clusters(
                 problem, trial_prices, (_REACH + _MARGIN) * temperature, near, masks, least, sure_counts, sure_costs
             )
             is_first = False
@@ -842,7 +827,7 @@ def _ascend(problem, temperature, tolerance, least_value, multipliers, prices, c
             break
     if len(X):
         if _largest_shift(prices, listed_prices) > _MARGIN * temperature:
-            near, n_unsure = _list_near_clusters(
+            n_unsure = _list_near_clusters(
                 problem, prices, (_REACH + _MARGIN) * temperature, near, masks, least, sure_counts, sure_costs
             )
         _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, means)

@@ -41,7 +41,7 @@ _TOLERANCE, _TOLERANCE_FRACTION = 0.5, 2e-4  # a constraint may be off by this m
 _CHUNK = 4  # trials that are made together, and of which the best continue
 _TINY_TABLE = 1_000  # up to this many rows, there are at least _MIN_CHUNKS chunks
 _MIN_CHUNKS = 4
-_MAX_PLAIN_ROWS = 100_000  # up to this many rows, plain k-means of the same seed gives another trial
+_LARGE_TABLE = 100_000  # up to this many rows, plain k-means of the same seed gives another trial
 _TRIAL_ROUNDS = 2  # rounds of each trial
 _MAX_START_ROUNDS = 30  # of a start or swap that is continued
 _MAX_SWAPS = 24  # that are tried in each start
@@ -178,7 +178,7 @@ class _Search:
         self._table, self._k, self._random, self._n_init = table, table.k, random_state, n_init
         self._deadline, self._report, self._n_jobs = deadline, report, n_jobs
         self._constraints, self._slack = table.dual_constraints()
-        self._plain = kmeans(table.X, table.k, deepcopy(random_state)) if len(table.X) <= _MAX_PLAIN_ROWS else None
+        self._plain = kmeans(table.X, table.k, deepcopy(random_state)) if len(table.X) <= _LARGE_TABLE else None
         rows, self._weights = draw_sample(table.X, table.groups, table.k, random_state)
         self._sample, self._sample_groups = np.ascontiguousarray(table.X[rows]), table.groups[rows]
         limits = len(table.totals), self._constraints, self._slack
@@ -310,21 +310,21 @@ class _Search:
         """
         table, best, n_idle, n_rounds = self._table, None, 0, 0
         centres, multipliers, may_restart, last_bound = start.centres, start.multipliers, True, np.inf
+        patience = _PATIENCE if len(table.X) <= _SMALL_TABLE else 1
         while n_rounds < _MAX_FRACTIONAL_ROUNDS and monotonic() <= self._deadline:
             dual = self._solve_dual(centres, multipliers, _WARM_START)
             if not self._has_converged(dual):
                 break
             centres, multipliers, n_rounds = dual.means, dual.multipliers, n_rounds + 1
             if last_bound - dual.bound <= _MIN_FRACTIONAL_GAIN * last_bound < np.inf:
+                patience -= len(table.X) > _LARGE_TABLE  # there, a second round with whole instances would hardly gain
                 break
             last_bound = dual.bound
-        patience = _PATIENCE if len(table.X) <= _SMALL_TABLE else 1
-        while n_idle < patience and n_rounds < _MAX_TABLE_ROUNDS and not (best and monotonic() > self._deadline):
-            assignment = self._assign(centres, multipliers, counts, may_restart)
-            multipliers, counts = assignment.multipliers, assignment.counts
-            may_restart = may_restart and assignment.gap <= _MAX_GAP
+        while best is None or (n_idle < patience and n_rounds < _MAX_TABLE_ROUNDS and monotonic() <= self._deadline):
+            _, labels, counts, multipliers, gap = self._assign(centres, multipliers, counts, may_restart)
+            may_restart = may_restart and gap <= _MAX_GAP
             n_rounds += 1
-            result = table.result_for(assignment.labels, assignment.gap)
+            result = table.result_for(labels, gap)
             n_idle = n_idle + 1 if best is not None and result.inertia >= (1 - _MIN_GAIN) * best.inertia else 0
             if best is None or result.inertia < best.inertia:
                 best = result
@@ -338,10 +338,11 @@ class _Search:
         self._report("start on the table", best.inertia)
         return replace(best, n_iter=n_rounds)
 
-    def _assign(self, centres, multipliers, counts, may_restart: bool) -> "_Assignment":
-        """Nearly the cheapest labels within the limits.
+    def _assign(self, centres, multipliers, counts, may_restart: bool) -> tuple:
+        """Nearly the cheapest labels within the limits: their cost, labels (n,), counts (K, k), multipliers (R, k), and gap.
 
         If the dual does not converge from the given multipliers, and if it ``may_restart``, it is solved again without them.
+        The gap is (cost - bound) / bound, where the bound holds for every fractional assignment to the same centres.
         """
         table, n, best = self._table, len(self._table.X), None
         for initial, temperatures in ((multipliers, _WARM_START), (None, _COLD_START)):
@@ -354,26 +355,12 @@ class _Search:
             labels = transport_groups(costs, table.groups, counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
             gap = cost / dual.bound - 1 if dual.bound > 0 else (np.inf if cost > 0 else 0.0)
-            if best is None or cost < best.cost:
-                best = _Assignment(labels, counts, dual.multipliers, cost, gap)
+            if best is None or cost < best[0]:
+                best = cost, labels, counts, dual.multipliers, gap
             if gap <= _MAX_GAP or not may_restart:
                 break
         assert best is not None
         return best
-
-
-@dataclass(frozen=True)
-class _Assignment:
-    """Labels (n,) within the limits, their counts (K, k) and cost, and the multipliers (R, k) of the dual.
-
-    The gap is (cost - bound) / bound, where the bound holds for every fractional assignment to the same centres.
-    """
-
-    labels: np.ndarray
-    counts: np.ndarray
-    multipliers: np.ndarray
-    cost: float
-    gap: float
 
 
 def _costs_of_swaps(weights, first, least, next_least, new_values, k: int) -> np.ndarray:
