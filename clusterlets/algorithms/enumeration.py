@@ -10,7 +10,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 
-MAX_ROWS = 12  # these have at most 1.4 million clusterings with a given number of clusters
+MAX_ROWS = 14  # these have at most 63 million clusterings with a given number of clusters, most of which are left out
 
 
 MAX_LABELLINGS = 2**16  # that :func:`every_labelling` may list

@@ -8,7 +8,7 @@
    each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres.
 3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors.
 
-A table of at most twelve rows is solved by enumeration instead. The result is checked in whole-number arithmetic before it is
+A table of at most fourteen rows is solved by enumeration instead. The result is checked in whole-number arithmetic before it is
 returned.
 """
 
@@ -161,12 +161,16 @@ class _Table:
 
 
 def _enumerate(table: _Table) -> FairKMeansResult:
+    try:  # the search for counts proves faster that there are none, and names the largest number of clusters
+        table.whole_counts(np.repeat(table.totals[:, None] / table.k, table.k, axis=1))
+    except NoClusteringError as error:
+        if error.status == INFEASIBLE:
+            raise
     ones = np.ones((1, len(table.totals)), dtype=np.int64)
     slack = np.r_[np.zeros(len(table.limits), dtype=np.int64), -table.least_size, table.largest_size]
     rows = np.vstack([table.limits, -ones, ones])
     labels = cheapest_clustering(table.X, table.groups, table.k, rows, slack)
     if labels is None:
-        table.whole_counts(np.repeat(table.totals[:, None] / table.k, table.k, axis=1))  # raises, with the largest k
         raise NoClusteringError(INFEASIBLE, f"No {table.k} clusters keep the limits and sizes (proved).")
     return table.result_for(labels)
 

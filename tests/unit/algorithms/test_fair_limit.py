@@ -105,6 +105,20 @@ def test_a_tiny_table_has_the_least_cost_of_all_clusterings():
     assert checked_fit(X, groups, 3, 0.2).inertia == pytest.approx(49.0844928312081)
 
 
+def test_fourteen_rows_in_four_places_are_solved_exactly():
+    """Rows of the same place are alike, so the number in the first cluster is all that differs between clusterings."""
+    places, sizes = np.array([0.0, 1.0, 10.0, 30.0]), [3, 4, 4, 3]
+    X, groups = np.repeat(places, sizes)[:, None], np.repeat([0, 1, 0, 1], sizes)
+    least = min(
+        sse(X, labels)
+        for firsts in np.ndindex(4, 5, 5, 4)  # how many rows of each place are in the first cluster
+        for labels in [np.concatenate([np.arange(size) >= first for size, first in zip(sizes, firsts, strict=True)])]
+        if 0 < sum(firsts) < 14
+        and largest_deviation(counts_of(labels * 1, groups, 2), np.arange(2)[:, None]) <= Fraction(1, 10)
+    )
+    assert checked_fit(X, groups, 2, "0.1").inertia == pytest.approx(least)
+
+
 @pytest.mark.parametrize("sizes", [(2, 4), (3, 3), (1, 3), (2, 9)])
 def test_sizes_of_a_few_rows_are_kept_at_the_least_cost_or_proved_infeasible(sizes):
     rng = np.random.default_rng(sum(sizes))
