@@ -20,6 +20,7 @@ from zlib import crc32
 
 from numba import config, njit
 from numba.core import event
+from numba.core.types import unliteral
 
 
 def compiled(signature: str) -> Callable[[Callable], Callable]:
@@ -55,8 +56,15 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 
 def inner(function: Callable) -> Callable:
-    """Decorator for functions that only kernels call. A wrapper for Python would take a fifth of the compilation time."""
-    return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    """Decorator for functions that only kernels call. A wrapper for Python would take a fifth of the compilation time.
+
+    Numba would compile a function once more for each constant that it is called with. It compiles once for each type here.
+    """
+    dispatcher = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    if not config.DISABLE_JIT:
+        template_for = dispatcher.get_call_template
+        dispatcher.get_call_template = lambda types, by_name: template_for(tuple(map(unliteral, types)), by_name)
+    return dispatcher
 
 
 def compile_together(kernels: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ theory requires far larger sizes than are needed in practice, so the size is a p
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur, columns_of_present
+from clusterlets.algorithms.kernels import assign, tiles_of
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 from clusterlets.algorithms.limit_assignment import assign_within_limits
 from clusterlets.algorithms.limits import limits_of_fit
@@ -23,6 +23,7 @@ from clusterlets.algorithms.limits import limits_of_fit
 # Rings are ranges of the squared distance from a centre. They end at these powers of 2, times the mean squared distance of the
 # group's rows from their nearest centres. The last ring has no end.
 _RING_EXPONENTS = np.arange(-9, 30)
+_LEAST_SEED_ROWS = 10_000  # k-means++ runs on at least this many random rows of a group that has twice as many
 
 
 def coreset_clustering(
@@ -85,23 +86,26 @@ def sample_coreset(
     for group, group_size in enumerate(np.bincount(groups)):
         members = np.flatnonzero(groups == group)
         group_rows = np.ascontiguousarray(X[members])
-        centres = group_rows[kmeans_plus_plus(group_rows, n_clusters, random_state)]
-        costs = squared_distances_to_centres(group_rows, centres, len(centres))
-        nearest = costs.argmin(axis=1)
-        squared_distances = costs[np.arange(group_size), nearest]
+        some, n_some = group_rows, max(_LEAST_SEED_ROWS, 100 * n_clusters)
+        if group_size > 2 * n_some:
+            some = group_rows[np.sort(random_state.choice(group_size, n_some, replace=False))]
+        centres = some[kmeans_plus_plus(some, n_clusters, random_state)]
+        nearest, squared_distances = np.empty(group_size, dtype=np.int64), np.empty(group_size)
+        assign(tiles_of(group_rows), centres, nearest, squared_distances)
         ring_ends = (squared_distances.mean() or 1.0) * 2.0**_RING_EXPONENTS
         rings = np.searchsorted(ring_ends, squared_distances, side="right")
         # A cell is one ring around one centre. There are fewer than 64 rings, so no two cells have the same number. Small
         # integers are sorted in linear time.
         cells = (nearest * 64 + rings).astype(np.min_scalar_type(64 * len(centres)))
-        positions_by_cell = np.argsort(cells, kind="stable")
-        boundaries = np.flatnonzero(np.r_[True, np.diff(cells[positions_by_cell]) != 0, True])
+        positions = random_state.permutation(group_size)
+        positions = positions[np.argsort(cells[positions], kind="stable")]  # by cell, and in random order within each
+        boundaries = np.flatnonzero(np.r_[True, np.diff(cells[positions]) != 0, True])
+        cell_sizes = np.diff(boundaries)
         n_drawn = max(2 * n_clusters, round(size * group_size / len(X)))
-        n_per_cell = max(1, n_drawn // (len(boundaries) - 1))
-        for start, end in pairwise(boundaries):
-            drawn = random_state.choice(positions_by_cell[start:end], min(n_per_cell, end - start), replace=False)
-            drawn_rows.append(members[drawn])
-            weights.append(np.full(len(drawn), (end - start) / len(drawn)))
+        n_per_cell = np.minimum(cell_sizes, max(1, n_drawn // len(cell_sizes)))
+        is_drawn = np.arange(group_size) - np.repeat(boundaries[:-1], cell_sizes) < np.repeat(n_per_cell, cell_sizes)
+        drawn_rows.append(members[positions[is_drawn]])
+        weights.append(np.repeat(cell_sizes / n_per_cell, n_per_cell))
     rows = np.concatenate(drawn_rows)
     order = np.argsort(rows)
     return rows[order], np.concatenate(weights)[order]

@@ -1,4 +1,4 @@
-"""The cheapest of all clusterings of a few rows within limits, by enumeration.
+"""All labels of a few rows, and the cheapest of their clusterings within limits, by enumeration.
 
 Rows join clusters one after the other: each joins one of the clusters so far, or starts the next one. The sum of squared errors
 of a cluster is the sum of its pairs' squared distances divided by its size. It never falls when a row joins, so a part of the
@@ -10,7 +10,17 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 
-MAX_ROWS = 12  # these have at most 1.4 million clusterings with a given number of clusters
+MAX_ROWS = 14  # these have at most 63 million clusterings with a given number of clusters, most of which are left out
+
+
+MAX_LABELLINGS = 2**16  # that :func:`every_labelling` may list
+
+
+def every_labelling(groups: np.ndarray, n_groups: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """All k^n labels (k^n, n) of n rows, and the counts (k^n, n_groups, k) of the groups in the clusters."""
+    labels = np.arange(k ** len(groups))[:, None] // k ** np.arange(len(groups)) % k
+    in_cluster = labels[:, :, None] == np.arange(k)
+    return labels, np.stack([in_cluster[:, groups == group].sum(axis=1) for group in range(n_groups)], axis=1)
 
 
 def cheapest_clustering(X: np.ndarray, groups: np.ndarray, k: int, rows: np.ndarray, slack: np.ndarray) -> np.ndarray | None:

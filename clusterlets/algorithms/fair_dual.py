@@ -15,12 +15,15 @@ A cluster is near an instance if its cost plus price is within a few temperature
 instances have one near cluster. Sums over these are kept, and each step evaluates only the other instances. Once prices have
 moved too far, near clusters are listed again. Until then, only a near cluster can become the cheapest: the bound stays exact.
 
+Instances are arranged in tiles of one group each, and costs so that loops run over the instances of a tile (a place in it is a
+lane): the processor then compares several at once.
+
 The arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bits. This file has its
 own exponential and logarithm, because a kernel may only call functions of its own file.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import frexp
 
 import numpy as np
@@ -35,8 +38,16 @@ _COST_SAMPLE = 1_000  # rows that give the mean cost; it matters only if hardly 
 _ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding errors
 _LN2 = 0.6931471805599453
 _REACH = 12.0  # in temperatures above the least cost plus price: a costlier cluster gets less than 1e-5 of the instance
-_MARGIN = 12.0  # in temperatures: price differences may change by this much before near clusters are listed again
+_MARGIN = 6.0  # in temperatures: price differences may change by this much before near clusters are listed again
 _CHUNK = 64  # instances whose exponentials are computed in one loop
+_LANE_BITS = 5
+_LANES = 1 << _LANE_BITS  # instances of a tile
+_WORD = 32  # clusters whose bits form one number: bit i is set if the cluster is near
+# The place of the only bit that is set in a number: multiplied by this constant, the number has another five leading bits for
+# each place (Leiserson, Prokop and Randall 1998).
+_DE_BRUIJN, _ALL_BITS = 0x077CB531, 0xFFFFFFFF
+_PLACE_OF_BIT = np.argsort([(_DE_BRUIJN << place & _ALL_BITS) >> 27 for place in range(_WORD)])
+_SMALLEST_PART = 6e-6  # of the part in the cheapest cluster: smaller parts, which are beyond the reach, do not count
 _LARGE_PART = 1e-4  # of the part in the cheapest cluster: smaller parts hardly change the curvature
 _RESTART_TEMPERATURE = 0.1  # of a search from 0, after given multipliers turned out to be useless
 # Tolerance of a constraint in a small cluster: this many instances, plus this fraction of the size.
@@ -45,9 +56,9 @@ _BORDER = 3.0  # an instance is near the border of two clusters if their costs p
 _SWEEPS = 3  # of the rescue
 _MAX_DOUBLINGS, _MAX_HALVINGS = 60, 30  # of a step of the rescue
 
-# The problem that every kernel takes: costs (n, k), weights (n,), groups (n,), constraints (R, K), slack (R, k), and the least
-# values (R,) of the multipliers.
-_PROBLEM = "Tuple((float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1]))"
+# The problem that every kernel takes: costs (tiles, k, lanes), weights (tiles * lanes,), the group (tiles,) of each tile,
+# constraints (R, K), slack (R, k), and the least values (R,) of the multipliers.
+_PROBLEM = "Tuple((float64[:,:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1]))"
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,8 @@ class FairDual:
 
     ``multipliers`` (R, k) are those of R constraints in k clusters. ``prices`` (K, k) are what an instance of each group pays
     in each cluster on top of its cost. ``counts`` (K, k) are the numbers of instances of each group in each cluster, with
-    fractions. ``temperature`` is the last one of the search, in units of the costs.
+    fractions. ``temperature`` is the last one of the search, in units of the costs. ``means`` (k, d) are the means of the rows,
+    weighted by their fractions in each cluster.
     """
 
     bound: float
@@ -64,25 +76,14 @@ class FairDual:
     prices: np.ndarray
     counts: np.ndarray
     temperature: float
+    means: np.ndarray | None = None
 
 
-def solve_dual(
-    costs: np.ndarray,
-    weights: np.ndarray,
-    groups: np.ndarray,
-    n_groups: int,
-    constraints: np.ndarray,
-    slack: np.ndarray,
-    multipliers: np.ndarray | None,
-    temperatures: Sequence[float],
-    tolerance: float,
-) -> FairDual:
-    """Raise the dual until its assignment nearly meets ``constraints @ counts <= slack``, or until the steps run out.
+class FairAssignment:
+    """Fair assignments of the same instances, at costs or centres that change.
 
     Parameters
     ----------
-    costs : float array (n, k)
-        Finite and not negative.
     weights : float array (n,)
         Number of instances that each row stands for.
     groups : int array (n,)
@@ -90,6 +91,72 @@ def solve_dual(
     n_groups : int
         K.
     constraints, slack : float arrays (R, K), (R, k)
+        Every cluster's counts must meet ``constraints @ counts <= slack``.
+    """
+
+    def __init__(self, weights: np.ndarray, groups: np.ndarray, n_groups: int, constraints: np.ndarray, slack: np.ndarray):
+        sizes = np.bincount(groups, minlength=n_groups)
+        n_tiles, ends, order = -(-sizes // _LANES), np.cumsum(sizes), np.argsort(groups, kind="stable")
+        places = np.arange(len(groups)) + np.repeat(_LANES * (np.cumsum(n_tiles) - n_tiles) - (ends - sizes), sizes)
+        # The last row of a group, with a weight of 0, fills up its last tile.
+        self._rows = np.repeat(order[np.maximum(0, ends - 1)], _LANES * n_tiles)
+        self._weights = np.zeros(len(self._rows))
+        self._rows[places], self._weights[places] = order, weights[order]
+        self._groups, self._shape = np.repeat(np.arange(n_groups), n_tiles), slack.shape
+        self.n_instances = float(weights.sum())
+        # A constraint and its opposite form an equality. It needs only one multiplier, which may have either sign.
+        opposites = _opposites(constraints, slack)
+        self._firsts, self._seconds = list(opposites.keys()), list(opposites.values())
+        self._kept = [row for row in range(len(constraints)) if row not in self._seconds]
+        minima = np.where(np.isin(self._kept, self._firsts), -np.inf, 0.0)
+        arrays = constraints.reshape(-1, n_groups)[self._kept], slack[self._kept], minima
+        self._constraints = tuple(np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
+
+    def problem(self, costs: np.ndarray) -> tuple:
+        """What the kernels take, at costs (n, k)."""
+        tiles = np.empty((len(self._groups), costs.shape[1], _LANES))
+        _write_costs(np.ascontiguousarray(costs, dtype=np.float64), self._rows, tiles)
+        return tiles, self._weights, self._groups, *self._constraints
+
+    def solve(self, costs: np.ndarray, multipliers, temperatures: Sequence[float], tolerance: float) -> FairDual:
+        """The dual at costs (n, k): see :func:`solve_dual`."""
+        no_rows, no_means = np.empty((0, 1)), np.empty((costs.shape[1], 1))
+        return self._solve(self.problem(costs), multipliers, temperatures, tolerance, no_rows, no_means)
+
+    def solve_at(self, X: np.ndarray, centres: np.ndarray, multipliers, temperatures, tolerance: float) -> FairDual:
+        """The dual at the squared distances of the rows (n, d) to the centres, with the means of the clusters.
+
+        If there are fewer centres than clusters, the first stands in for the missing ones. A cluster that gets no part of any
+        row keeps its centre.
+        """
+        means = np.concatenate([centres, np.repeat(centres[:1], self._shape[1] - len(centres), axis=0)])
+        tiles = np.empty((len(self._groups), len(means), _LANES))
+        _write_distances(X, self._rows, means, tiles)
+        problem = tiles, self._weights, self._groups, *self._constraints
+        return self._solve(problem, multipliers, temperatures, tolerance, X, means)
+
+    def _solve(self, problem, multipliers, temperatures, tolerance, X, means) -> FairDual:
+        all_multipliers = np.zeros(self._shape) if multipliers is None else multipliers.copy()
+        all_multipliers[self._firsts] -= all_multipliers[self._seconds]
+        kept = all_multipliers[self._kept]
+        results = _maximise(problem, kept, temperatures, tolerance, X, self._rows, means)
+        all_multipliers[self._kept] = kept
+        all_multipliers[self._seconds] = -all_multipliers[self._firsts]
+        bound, prices, counts, temperature = results
+        return FairDual(bound, np.maximum(0.0, all_multipliers), prices, counts, temperature, means)
+
+
+def solve_dual(
+    costs, weights, groups, n_groups: int, constraints, slack, multipliers, temperatures: Sequence[float], tolerance: float
+) -> FairDual:
+    """Raise the dual until its assignment nearly meets ``constraints @ counts <= slack``, or until the steps run out.
+
+    Parameters
+    ----------
+    costs : float array (n, k)
+        Finite and not negative.
+    weights, groups, n_groups, constraints, slack
+        As in :class:`FairAssignment`.
     multipliers : float array (R, k) or None
         Where the search starts, by default at 0. They should come from nearby centres. If the dual is less there than at 0, the
         search starts at 0.
@@ -102,22 +169,7 @@ def solve_dual(
     -----
     O(n k + (R k)^3) time per step.
     """
-    all_multipliers = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
-    # A constraint and its opposite form an equality. It needs only one multiplier, which may have either sign.
-    opposites = _opposites(constraints, slack)
-    minima = np.zeros(len(constraints))
-    for first, second in opposites.items():
-        all_multipliers[first] -= all_multipliers[second]
-        minima[first] = -np.inf
-    kept = [row for row in range(len(constraints)) if row not in opposites.values()]
-    arrays = costs, weights, constraints.reshape(-1, n_groups)[kept], slack[kept], minima[kept], all_multipliers[kept]
-    costs, weights, *rest, first_multipliers = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
-    problem = costs, weights, np.ascontiguousarray(groups), *rest
-    dual = _maximise(problem, first_multipliers, temperatures, tolerance)
-    all_multipliers[kept] = dual.multipliers
-    for first, second in opposites.items():
-        all_multipliers[second] = -all_multipliers[first]
-    return replace(dual, multipliers=np.maximum(0.0, all_multipliers))
+    return FairAssignment(weights, groups, n_groups, constraints, slack).solve(costs, multipliers, temperatures, tolerance)
 
 
 def _opposites(constraints: np.ndarray, slack: np.ndarray) -> dict[int, int]:
@@ -130,40 +182,31 @@ def _opposites(constraints: np.ndarray, slack: np.ndarray) -> dict[int, int]:
     return pairs
 
 
-def _maximise(problem, multipliers, temperatures, tolerance) -> FairDual:
-    """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten."""
+def _maximise(problem, multipliers, temperatures, tolerance, X, rows, means):
+    """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten.
+
+    Fills in the ``means`` of X, unless that has no rows. Returns the bound, prices, counts and the last temperature.
+    """
     costs, weights, _, constraints, _, _ = problem
     value_at_zero = _value(problem, np.zeros(multipliers.shape))
-    mean_least_cost, mean_cost = value_at_zero / float(weights.sum()), float(costs[:_COST_SAMPLE].mean())
+    mean_least_cost, mean_cost = value_at_zero / float(weights.sum()), float(costs[: -(-_COST_SAMPLE // _LANES)].mean())
     unit = (mean_least_cost if mean_least_cost > _ROUNDING * mean_cost else mean_cost) or 1.0
     counts, prices = np.empty((2, constraints.shape[1], costs.shape[1]))
-    if multipliers.any() and _value(problem, multipliers) < value_at_zero:
-        _rescue(problem, temperatures[0] * unit, tolerance, multipliers, prices)
-        if _value(problem, multipliers) < value_at_zero:
-            multipliers[:] = 0.0
-            temperatures = (*[_RESTART_TEMPERATURE] * (temperatures[0] < _RESTART_TEMPERATURE), *temperatures)
-    bound = -np.inf
-    for temperature in temperatures:
-        value = _ascend(problem, temperature * unit, tolerance, True, multipliers, prices, counts)
+    bound, temperatures, results = -np.inf, list(temperatures), (multipliers, prices, counts, X, rows, means)
+    is_warm = multipliers.any()
+    while temperatures:
+        temperature = temperatures.pop(0)
+        value = _ascend(problem, temperature * unit, tolerance, value_at_zero * (1 - 1e-12), *results)
         if np.isnan(value):
             _rescue(problem, temperature * unit, tolerance, multipliers, prices)
-            value = _ascend(problem, temperature * unit, tolerance, False, multipliers, prices, counts)
-        bound = max(bound, value)
-    return FairDual(bound, multipliers, prices, counts, temperatures[-1] * unit)
-
-
-def fractional_means(
-    X: np.ndarray, costs: np.ndarray, weights: np.ndarray, groups: np.ndarray, dual: FairDual, centres: np.ndarray
-) -> np.ndarray:
-    """Means (k, d) of the rows, weighted by their fractions in each cluster at the dual's last temperature.
-
-    A cluster that gets no part of any row keeps its row of ``centres``. If ``centres`` has fewer than k rows, the first row
-    stands in for the missing ones.
-    """
-    means = np.empty((costs.shape[1], X.shape[1]))
-    means[: len(centres)], means[len(centres) :] = centres, centres[0]
-    _means(X, costs, weights, groups, dual.prices, dual.temperature, means)
-    return means
+            if is_warm and _value(problem, multipliers) < value_at_zero:
+                multipliers[:] = 0.0
+                if temperature < _RESTART_TEMPERATURE:
+                    temperatures.insert(0, temperature)
+                    temperature = _RESTART_TEMPERATURE
+            value = _ascend(problem, temperature * unit, tolerance, -np.inf, *results)
+        bound, is_warm = max(bound, value), False
+    return bound, prices, counts, temperature * unit
 
 
 # ---- elementary functions ----------------------------------------------------------------------------------------------
@@ -212,20 +255,53 @@ def _set_prices(constraints, multipliers, prices):
             prices[group, cluster] = total
 
 
+@compiled("void(float64[:,::1], int64[::1], float64[:,:,::1])")
+def _write_costs(costs, rows, tiles):
+    """Write the costs (n, k) of the rows in all places of the tiles."""
+    for tile in range(len(tiles)):
+        for lane in range(_LANES):
+            row = rows[tile * _LANES + lane]
+            for cluster in range(costs.shape[1]):
+                tiles[tile, cluster, lane] = costs[row, cluster]
+
+
+@compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[:,:,::1])")
+def _write_distances(X, rows, centres, tiles):
+    """Write the squared distances of the rows in all places of the tiles, summed in the order of the features."""
+    k, d = centres.shape
+    features, sums = np.empty((d, _LANES)), np.empty(_LANES)
+    for tile in range(len(tiles)):
+        for lane in range(_LANES):
+            row = rows[tile * _LANES + lane]
+            for feature in range(d):
+                features[feature, lane] = X[row, feature]
+        for cluster in range(k):
+            for lane in range(_LANES):
+                sums[lane] = 0.0
+            for feature in range(0, d - 1, 2):  # pairs of features halve the loads and stores of the sums
+                x, y = centres[cluster, feature], centres[cluster, feature + 1]
+                for lane in range(_LANES):
+                    a, b = features[feature, lane] - x, features[feature + 1, lane] - y
+                    sums[lane] = sums[lane] + a * a + b * b
+            if d % 2:
+                x = centres[cluster, d - 1]
+                for lane in range(_LANES):
+                    a = features[d - 1, lane] - x
+                    sums[lane] += a * a
+            for lane in range(_LANES):
+                tiles[tile, cluster, lane] = sums[lane]
+
+
 @inner
-def _least_value(costs, prices, row, group):
-    """The least cost plus price of an instance. Four independent minima let the processor overlap the comparisons."""
-    k = costs.shape[1]
-    a = b = c = d = costs[row, 0] + prices[group, 0]
-    whole = k - k % 4
-    for cluster in range(0, whole, 4):
-        a = min(a, costs[row, cluster] + prices[group, cluster])
-        b = min(b, costs[row, cluster + 1] + prices[group, cluster + 1])
-        c = min(c, costs[row, cluster + 2] + prices[group, cluster + 2])
-        d = min(d, costs[row, cluster + 3] + prices[group, cluster + 3])
-    for cluster in range(whole, k):
-        a = min(a, costs[row, cluster] + prices[group, cluster])
-    return min(min(a, b), min(c, d))
+def _set_least(costs, prices, tile, group, least):
+    """Fill in the least cost plus price of each instance of a tile."""
+    for lane in range(_LANES):
+        least[lane] = np.inf
+    for cluster in range(costs.shape[1]):
+        price = prices[group, cluster]
+        for lane in range(_LANES):
+            value = costs[tile, cluster, lane] + price
+            least[lane] = value if value < least[lane] else least[lane]
 
 
 @compiled(f"float64({_PROBLEM}, float64[:,::1])")
@@ -233,35 +309,16 @@ def _value(problem, multipliers):
     """The exact dual, which is not smoothed, at the multipliers."""
     costs, weights, groups, constraints, slack, _ = problem
     k, total = costs.shape[1], 0.0
-    prices = np.empty((constraints.shape[1], k))
+    prices, least = np.empty((constraints.shape[1], k)), np.empty(_LANES)
     _set_prices(constraints, multipliers, prices)
-    for row in range(len(costs)):
-        total += weights[row] * _least_value(costs, prices, row, groups[row])
+    for tile in range(len(costs)):
+        _set_least(costs, prices, tile, groups[tile], least)
+        for lane in range(_LANES):
+            total += weights[tile * _LANES + lane] * least[lane]
     for constraint in range(len(constraints)):
         for cluster in range(k):
             total -= slack[constraint, cluster] * multipliers[constraint, cluster]
     return total
-
-
-@inner
-def _set_two_cheapest(costs, prices, row, group, first, second, least, next_least):
-    """Fill in the cheapest and the second cheapest cluster of an instance, and their costs plus prices; ties to the first."""
-    a, b, index_a, index_b = np.inf, np.inf, 0, 0
-    for cluster in range(costs.shape[1]):
-        value = costs[row, cluster] + prices[group, cluster]
-        if value < b:
-            if value < a:
-                a, b, index_a, index_b = value, a, cluster, index_a
-            else:
-                b, index_b = value, cluster
-    first[row], second[row], least[row], next_least[row] = index_a, index_b, a, b
-
-
-@compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1], int64[::1], float64[::1], float64[::1])")
-def two_cheapest(costs, groups, prices, first, second, least, next_least):
-    """Write each instance's cheapest and second cheapest cluster, and their costs plus prices; all arrays are (n,)."""
-    for row in range(len(costs)):
-        _set_two_cheapest(costs, prices, row, groups[row], first, second, least, next_least)
 
 
 @inner
@@ -290,10 +347,10 @@ def _violation_after(problem, constraint, cluster, step, margins):
     """The violation if the multiplier changes by ``step``. A row is then in the cluster if step * coefficient < its margin."""
     _, weights, groups, constraints, slack, _ = problem
     total = -slack[constraint, cluster]
-    for row in range(len(weights)):
-        coefficient = constraints[constraint, groups[row]]
-        if step * coefficient < margins[row]:
-            total += weights[row] * coefficient
+    for place in range(len(weights)):
+        coefficient = constraints[constraint, groups[place >> _LANE_BITS]]
+        if step * coefficient < margins[place]:
+            total += weights[place] * coefficient
     return total
 
 
@@ -335,19 +392,27 @@ def _count_rows(problem, prices, temperature, changed, cheapest, counts, at_bord
     costs, weights, groups, _, _, _ = problem
     first, second, least, next_least = cheapest
     counts[:], at_border[:] = 0.0, 0.0
-    for row in range(len(costs)):
-        group = groups[row]
+    for place in range(len(weights)):
+        tile, lane = place >> _LANE_BITS, place & (_LANES - 1)
+        group = groups[tile]
         if (
             changed < 0
-            or first[row] == changed
-            or second[row] == changed
-            or costs[row, changed] + prices[group, changed] < next_least[row]
+            or first[place] == changed
+            or second[place] == changed
+            or costs[tile, changed, lane] + prices[group, changed] < next_least[place]
         ):
-            _set_two_cheapest(costs, prices, row, group, first, second, least, next_least)
-        counts[group, first[row]] += weights[row]
-        if next_least[row] - least[row] < _BORDER * temperature:
-            at_border[first[row]] += weights[row]
-            at_border[second[row]] += weights[row]
+            a, b, index_a, index_b = np.inf, np.inf, 0, 0
+            for cluster in range(costs.shape[1]):
+                value = costs[tile, cluster, lane] + prices[group, cluster]
+                if value < a:
+                    a, b, index_a, index_b = value, a, cluster, index_a
+                elif value < b:
+                    b, index_b = value, cluster
+            first[place], second[place], least[place], next_least[place] = index_a, index_b, a, b
+        counts[group, first[place]] += weights[place]
+        if next_least[place] - least[place] < _BORDER * temperature:
+            at_border[first[place]] += weights[place]
+            at_border[second[place]] += weights[place]
 
 
 @compiled(f"void({_PROBLEM}, float64, float64, float64[:,::1], float64[:,::1])")
@@ -358,7 +423,7 @@ def _rescue(problem, temperature, tolerance, multipliers, prices):
     at the cluster's border. The first sweep only lowers multipliers: a price that no longer fits may have drawn all rows.
     """
     costs, _, groups, constraints, slack, minima = problem
-    n, k = costs.shape
+    k, n = costs.shape[1], len(costs) * _LANES
     first, second = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     least, next_least, margins = np.empty(n), np.empty(n), np.empty(n)
     cheapest = first, second, least, next_least
@@ -377,9 +442,10 @@ def _rescue(problem, temperature, tolerance, multipliers, prices):
                     continue
                 if abs(violation) <= max(_cluster_tolerance(tolerance, counts, cluster), 10 * at_border[cluster]):
                     continue
-                for row in range(n):
-                    other = next_least[row] if first[row] == cluster else least[row]
-                    margins[row] = other - costs[row, cluster] - prices[groups[row], cluster]
+                for place in range(n):
+                    tile, lane = place >> _LANE_BITS, place & (_LANES - 1)
+                    other = next_least[place] if first[place] == cluster else least[place]
+                    margins[place] = other - costs[tile, cluster, lane] - prices[groups[tile], cluster]
                 first_step = temperature if is_violated else -temperature
                 step = _step_to_border(problem, constraint, cluster, is_violated, first_step, largest_fall, margins)
                 if step != 0.0:
@@ -395,54 +461,59 @@ def _rescue(problem, temperature, tolerance, multipliers, prices):
 
 
 @inner
-def _list_near_clusters(problem, prices, max_excess, sure_counts, sure_costs):
+def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_counts, sure_costs):
     """List the near clusters of each instance: their cost plus price is within ``max_excess`` of the least.
 
     An instance with one near cluster is sure, any other is unsure. ``sure_counts`` and ``sure_costs`` become the sums over sure
-    instances. Returns the unsure ones, their number, and their near clusters as sparse rows: row starts, clusters, and costs.
+    instances. Returns the number of unsure instances, and fills in ``near``: see :func:`_ascend`.
     """
     costs, weights, groups, _, _, _ = problem
-    n, k = costs.shape
-    sure_counts[:], sure_costs[:] = 0.0, 0.0
-    unsure, starts, capacity = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64), 4 * n + k
-    clusters, near_costs, values = np.empty(capacity, dtype=np.int32), np.empty(capacity), np.empty(k)
-    n_unsure, position = 0, 0
-    starts[0] = 0
-    for row in range(n):
-        group = groups[row]
-        least = _least_value(costs, prices, row, group)
-        n_near, sum_of_near = 0, 0  # if one cluster is near, the sum is its index
+    own, unsure, starts, clusters, near_costs = near
+    k, n_unsure, position = costs.shape[1], 0, 0
+    for group in range(sure_counts.shape[0]):
         for cluster in range(k):
-            values[cluster] = costs[row, cluster] + prices[group, cluster]
-            is_near = np.int64(values[cluster] - least <= max_excess)
-            n_near += is_near
-            sum_of_near += is_near * cluster
-        if n_near <= 1:
-            sure_counts[group, sum_of_near] += weights[row]
-            sure_costs[group, sum_of_near] += weights[row] * costs[row, sum_of_near]
-            continue
-        if position + k > capacity:
-            capacity *= 2
-            clusters = np.concatenate((clusters, np.empty_like(clusters)))
-            near_costs = np.concatenate((near_costs, np.empty_like(near_costs)))
-        # Each entry is written, and overwritten by the next one unless its cluster is near: branches would be mispredicted.
-        for cluster in range(k):
-            clusters[position], near_costs[position] = cluster, costs[row, cluster]
-            position += values[cluster] - least <= max_excess
-        unsure[n_unsure] = row
-        n_unsure += 1
-        starts[n_unsure] = position
-    return unsure, n_unsure, starts, clusters, near_costs
+            sure_counts[group, cluster], sure_costs[group, cluster] = 0.0, 0.0
+    for tile in range(len(costs)):
+        group = groups[tile]
+        _set_least(costs, prices, tile, group, least)
+        for lane in range(_LANES):
+            least[lane] += max_excess
+        for word in range(len(masks)):
+            for lane in range(_LANES):
+                masks[word, lane] = 0
+            for cluster in range(word * _WORD, min(k, (word + 1) * _WORD)):
+                price, bit = prices[group, cluster], 1 << (cluster - word * _WORD)
+                for lane in range(_LANES):
+                    masks[word, lane] |= bit if costs[tile, cluster, lane] + price <= least[lane] else 0
+        for lane in range(_LANES):
+            place, start = tile * _LANES + lane, position
+            for word in range(len(masks)):
+                mask = masks[word, lane]
+                while mask != 0:
+                    bit = mask & -mask
+                    cluster = word * _WORD + _PLACE_OF_BIT[(bit * _DE_BRUIJN & _ALL_BITS) >> 27]
+                    clusters[position], near_costs[position] = cluster, costs[tile, cluster, lane]
+                    position += 1
+                    mask ^= bit
+            if position == start + 1:
+                position, own[place] = start, clusters[start]
+                sure_counts[group, clusters[start]] += weights[place]
+                sure_costs[group, clusters[start]] += weights[place] * near_costs[start]
+            else:
+                own[place], unsure[n_unsure] = -1, place
+                n_unsure += 1
+                starts[n_unsure] = position
+    return n_unsure
 
 
 @inner
-def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
+def _evaluate(near, n_unsure, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
     """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature.
 
-    ``near`` is what :func:`_list_near_clusters` returned. ``curvature`` (K, k, k) holds -``temperature`` times the derivatives
-    of each group's counts by its prices (lower half).
+    ``near`` and ``n_unsure`` come from :func:`_list_near_clusters`. ``curvature`` (K, k, k) holds -``temperature`` times the
+    derivatives of each group's counts by its prices (lower half).
     """
-    unsure, n_unsure, starts, clusters, near_costs = near
+    _, unsure, starts, clusters, near_costs = near
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
     curvature[:] = 0.0
@@ -455,12 +526,12 @@ def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_cost
     for chunk in range(0, n_unsure, _CHUNK):
         chunk_size, n_parts = min(_CHUNK, n_unsure - chunk), 0
         for index in range(chunk_size):
-            row, start = unsure[chunk + index], starts[chunk + index]
-            n_near, group, least = starts[chunk + index + 1] - start, groups[row], np.inf
+            place, start = unsure[chunk + index], starts[chunk + index]
+            n_near, group, least = starts[chunk + index + 1] - start, groups[place >> _LANE_BITS], np.inf
             for i in range(n_near):
                 values[i] = near_costs[start + i] + prices[group, clusters[start + i]]
                 least = min(least, values[i])
-            least_sum += weights[row] * least
+            least_sum += weights[place] * least
             for i in range(n_near):
                 excess = (values[i] - least) * inverse
                 parts[n_parts], part_clusters[n_parts] = excess, clusters[start + i]
@@ -468,15 +539,15 @@ def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_cost
             ends[index + 1] = n_parts
         _exponentials(parts, n_parts)
         for index in range(chunk_size):
-            row, low, high = unsure[chunk + index], ends[index], ends[index + 1]
-            group, total = groups[row], 0.0
+            place, low, high = unsure[chunk + index], ends[index], ends[index + 1]
+            group, total = groups[place >> _LANE_BITS], 0.0
             if high - low == 1:
-                counts[group, part_clusters[low]] += weights[row]
+                counts[group, part_clusters[low]] += weights[place]
                 continue
             for i in range(low, high):
                 total += parts[i]
-            smoothing += weights[row] * _log(total)
-            scale, inverse_total = weights[row] / total, 1.0 / total
+            smoothing += weights[place] * _log(total)
+            scale, inverse_total = weights[place] / total, 1.0 / total
             for i in range(low, high):
                 part, cluster = scale * parts[i], part_clusters[i]
                 counts[group, cluster] += part
@@ -501,27 +572,34 @@ def _largest_shift(prices, former):
     return largest
 
 
-@compiled("void(float64[:,::1], float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
-def _means(X, costs, weights, groups, prices, temperature, means):
-    """Fill in ``means``, except those of clusters without rows: see :func:`fractional_means`."""
+@inner
+def _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, means):
+    """Fill in the means of the instances, weighted by their fractions in each cluster, except those of empty clusters."""
+    own, unsure, starts, clusters, near_costs = near
     k, d = means.shape
-    sums, totals, parts, clusters = np.zeros((k, d)), np.zeros(k), np.empty(k + 1), np.empty(k + 1, dtype=np.int64)
-    inverse = 1.0 / temperature
-    for row in range(len(X)):
-        group, n_near, total = groups[row], 0, 0.0
-        least = _least_value(costs, prices, row, group)
-        for cluster in range(k):
-            excess = (costs[row, cluster] + prices[group, cluster] - least) * inverse
-            parts[n_near], clusters[n_near] = excess, cluster
-            n_near += excess <= _REACH
+    sums, totals, parts, inverse = np.zeros((k, d)), np.zeros(k), np.empty(k + 1), 1.0 / temperature
+    for place in range(len(own)):
+        if own[place] >= 0:
+            totals[own[place]] += weights[place]
+            for feature in range(d):
+                sums[own[place], feature] += weights[place] * X[rows[place], feature]
+    for index in range(n_unsure):
+        place, start, total, least = unsure[index], starts[index], 0.0, np.inf
+        n_near, group = starts[index + 1] - start, groups[place >> _LANE_BITS]
+        for i in range(n_near):
+            parts[i] = near_costs[start + i] + prices[group, clusters[start + i]]
+            least = min(least, parts[i])
+        for i in range(n_near):
+            parts[i] = (parts[i] - least) * inverse
         _exponentials(parts, n_near)
         for i in range(n_near):
             total += parts[i]
         for i in range(n_near):
-            part = weights[row] * parts[i] / total
-            totals[clusters[i]] += part
-            for feature in range(d):
-                sums[clusters[i], feature] += part * X[row, feature]
+            part, cluster = weights[place] * parts[i] / total, clusters[start + i]
+            if parts[i] > _SMALLEST_PART:
+                totals[cluster] += part
+                for feature in range(d):
+                    sums[cluster, feature] += part * X[rows[place], feature]
     for cluster in range(k):
         if totals[cluster] > 0:
             for feature in range(d):
@@ -679,32 +757,43 @@ def _judge_trial(trial_value, value, predicted_gain, steps, damping):
     return True, (lower_damping if trial_value >= value + 0.4 * predicted_gain else damping)
 
 
-@compiled(f"float64({_PROBLEM}, float64, float64, boolean, float64[:,::1], float64[:,::1], float64[:,::1])")
-def _ascend(problem, temperature, tolerance, may_be_flat, multipliers, prices, counts):
+@compiled(
+    f"float64({_PROBLEM}, float64, float64, float64, float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], "
+    "int64[::1], float64[:,::1])"
+)
+def _ascend(problem, temperature, tolerance, least_value, multipliers, prices, counts, X, rows, means):
     """Maximise the smoothed dual over multipliers >= ``minima``; return the largest value that the exact dual reached.
 
-    ``multipliers`` (R, k) are changed in place, and ``prices`` and ``counts`` (K, k) are filled in. With ``may_be_flat``, the
-    result is NaN if Newton steps cannot move some multiplier at first.
+    ``multipliers`` (R, k) are changed in place, and ``prices`` and ``counts`` (K, k) are filled in. If X has rows, so are the
+    ``means``. The result is NaN if the exact dual is at first below the ``least_value``, or Newton steps cannot move some
+    multiplier. Without a least value (minus infinity), the search goes on all the same.
     """
     _, weights, groups, constraints, slack, _ = problem
     n_constraints, k = multipliers.shape
-    n_groups, size = constraints.shape[1], n_constraints * k
+    n_groups, size, n = constraints.shape[1], n_constraints * k, len(weights)
     curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
     trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     sure_counts, sure_costs = np.empty((n_groups, k)), np.empty((n_groups, k))
     listed_prices = np.empty((n_groups, k))  # prices at which near clusters were listed
     gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
+    # The cluster of each sure instance, or -1. The unsure ones, and their near clusters as sparse rows: row starts, clusters
+    # and costs. Few of them are written, and memory that is never touched costs nothing.
+    own, unsure, starts = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    near = own, unsure, starts, np.empty(n * k + 1, dtype=np.int32), np.empty(n * k + 1)
+    masks, least = np.empty((-(-k // _WORD), _LANES), dtype=np.int64), np.empty(_LANES)
     damping, value, bound = _FIRST_DAMPING, -np.inf, -np.inf
-    predicted_gain, n_free, steps, is_first = 0.0, 0, 0, True
+    predicted_gain, n_free, steps, n_unsure, is_first, is_done = 0.0, 0, 0, 0, True, False
     while True:
         _set_prices(constraints, trial, trial_prices)
         if is_first or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
             _copy(trial_prices, listed_prices)
-            near = _list_near_clusters(problem, trial_prices, (_REACH + _MARGIN) * temperature, sure_counts, sure_costs)
+            n_unsure = _list_near_clusters(
+                problem, trial_prices, (_REACH + _MARGIN) * temperature, near, masks, least, sure_counts, sure_costs
+            )
             is_first = False
         exact_value, smoothing = _evaluate(
-            near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
+            near, n_unsure, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
         )
         for constraint in range(n_constraints):
             for cluster in range(k):
@@ -719,13 +808,27 @@ def _ascend(problem, temperature, tolerance, may_be_flat, multipliers, prices, c
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
             n_free, is_done = _free_multipliers(problem, counts, multipliers, tolerance, gradient, free)
-            if is_done or steps == _MAX_STEPS:
-                return bound
-            if may_be_flat and steps == 0 and _is_flat(constraints, counts, curvature, free, n_free, gradient, tolerance):
+            if steps == 0 and (
+                exact_value < least_value
+                or (
+                    least_value > -np.inf
+                    and not is_done
+                    and _is_flat(constraints, counts, curvature, free, n_free, gradient, tolerance)
+                )
+            ):
                 return np.nan
+            is_done = is_done or steps == _MAX_STEPS
             steps += 1
-        damping, predicted_gain = _step(
-            problem, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
-        )
-        if damping >= _MAX_DAMPING:
-            return bound
+        if not is_done:
+            damping, predicted_gain = _step(
+                problem, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
+            )
+        if is_done or damping >= _MAX_DAMPING:
+            break
+    if len(X):
+        if _largest_shift(prices, listed_prices) > _MARGIN * temperature:
+            n_unsure = _list_near_clusters(
+                problem, prices, (_REACH + _MARGIN) * temperature, near, masks, least, sure_counts, sure_costs
+            )
+        _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, means)
+    return bound

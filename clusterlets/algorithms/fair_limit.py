@@ -8,13 +8,14 @@
    each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres.
 3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors.
 
-A table of at most twelve rows is solved by enumeration instead. The result is checked in whole-number arithmetic before it is
+A table of at most fourteen rows is solved by enumeration instead. The result is checked in whole-number arithmetic before it is
 returned.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from time import monotonic
 
@@ -22,11 +23,12 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.enumeration import MAX_ROWS, cheapest_clustering
-from clusterlets.algorithms.fair_dual import FairDual, solve_dual, two_cheapest
+from clusterlets.algorithms.fair_dual import FairAssignment, FairDual
 from clusterlets.algorithms.fair_flow import FairKMeansResult, draw_sample
 from clusterlets.algorithms.fractional_lloyd import Centres, run_rounds
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances
+from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.algorithms.limit_counts import INFEASIBLE, NOT_CONVERGED, feasible_counts, least_cluster_size, rounded_to
 from clusterlets.algorithms.limits import Limit, limit_rows, products, violation_units
 from clusterlets.algorithms.transport import transport_groups
@@ -34,18 +36,21 @@ from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import NoClusteringError
 
 # Temperatures of the dual on the table. A cold start has no multipliers; a warm start has those of nearby centres.
-_COLD_START, _WARM_START = (1.0, 0.1, 0.01), (0.01,)
+_COLD_START, _WARM_START = (0.1, 0.01), (0.01,)
 _TOLERANCE, _TOLERANCE_FRACTION = 0.5, 2e-4  # a constraint may be off by this many rows, or by this fraction of all
 _CHUNK = 4  # trials that are made together, and of which the best continue
+_TINY_TABLE = 1_000  # up to this many rows, there are at least _MIN_CHUNKS chunks
+_MIN_CHUNKS = 4
+_LARGE_TABLE = 100_000  # up to this many rows, plain k-means of the same seed gives another trial
 _TRIAL_ROUNDS = 2  # rounds of each trial
 _MAX_START_ROUNDS = 30  # of a start or swap that is continued
 _MAX_SWAPS = 24  # that are tried in each start
 _MAX_FAILURES = 10  # and at most 2 k: unsuccessful swaps in a row that end the search
-_SWAP_ROUNDS = 3  # rounds after each swap
-_PROMISING_RATIO = 1.03  # a swap gets more rounds if its bound is below the current bound times this
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
 _MIN_GAIN = 1e-4  # a round on the table is idle, and a swap unsuccessful, if it lowers the cost by at most this fraction
-_PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on the table end after this many idle ones in a row, or in all
+_MAX_FRACTIONAL_ROUNDS = 30  # on the table, before instances are whole
+_MIN_FRACTIONAL_GAIN = 1e-4  # these rounds end if one lowers the bound by at most this fraction
+_PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on a small table end after this many idle ones in a row, on others after one
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
 _SMALL_TABLE = 3_000  # up to this many rows, all trials continue on the table, with and without swaps
 _MIDDLE_TABLE = 12_000  # up to this many rows, two of each chunk continue; above, one
@@ -154,8 +159,8 @@ class _Table:
     def is_kept_by(self, labels: np.ndarray) -> bool:
         counts = self.counts_of(labels)
         sizes = counts.sum(axis=0)
-        are_sizes_kept = self.least_size <= sizes.min() and sizes.max() <= self.largest_size
-        return bool(are_sizes_kept and not (products(self.limits, counts) > 0).any())
+        is_within = (products(self.limits, counts) <= 0).all() and sizes.min() >= self.least_size
+        return bool(is_within and sizes.max() <= self.largest_size)
 
     def check(self, labels: np.ndarray) -> None:
         if not self.is_kept_by(labels):
@@ -165,12 +170,16 @@ class _Table:
 
 
 def _enumerate(table: _Table) -> FairKMeansResult:
+    try:  # the search for counts proves faster that there are none, and names the largest number of clusters
+        table.whole_counts(np.repeat(table.totals[:, None] / table.k, table.k, axis=1))
+    except NoClusteringError as error:
+        if error.status == INFEASIBLE:
+            raise
     ones = np.ones((1, len(table.totals)), dtype=np.int64)
     slack = np.r_[np.zeros(len(table.limits), dtype=np.int64), -table.least_size, table.largest_size]
     rows = np.vstack([table.limits, -ones, ones])
     labels = cheapest_clustering(table.X, table.groups, table.k, rows, slack)
     if labels is None:
-        table.whole_counts(np.repeat(table.totals[:, None] / table.k, table.k, axis=1))  # raises, with the largest k
         raise NoClusteringError(INFEASIBLE, f"No {table.k} clusters keep the limits and sizes (proved).")
     return table.result_for(labels)
 
@@ -182,22 +191,27 @@ class _Search:
         self._table, self._k, self._random, self._n_init = table, table.k, random_state, n_init
         self._deadline, self._report, self._n_jobs = deadline, report, n_jobs
         self._constraints, self._slack = table.dual_constraints()
+        self._plain = kmeans(table.X, table.k, deepcopy(random_state)) if len(table.X) <= _LARGE_TABLE else None
         rows, self._weights = draw_sample(table.X, table.groups, table.k, random_state)
         self._sample, self._sample_groups = np.ascontiguousarray(table.X[rows]), table.groups[rows]
+        limits = len(table.totals), self._constraints, self._slack
+        self._sample_assignment = FairAssignment(self._weights, self._sample_groups, *limits)
+        self._assignment = FairAssignment(np.ones(len(table.X)), table.groups, *limits)
 
     def best_of_starts(self, start: np.ndarray | None = None) -> FairKMeansResult:
         table = self._table
         has_solution = start is not None and table.is_kept_by(start)
-        equal_counts = np.repeat(self._table.totals[:, None] / self._k, self._k, axis=1)
+        equal_counts = np.repeat(table.totals[:, None] / self._k, self._k, axis=1)
         try:  # find out first whether clusters within the limits exist
             counts = table.whole_counts(equal_counts, table.counts_of(start) if has_solution else None, self._deadline)
         except NoClusteringError as error:
             error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
         results = self._run_all(lambda start: self._run_on_table(start, counts), self._place_centres())
+        if self._plain is not None and table.is_kept_by(self._plain.labels):
+            results.append(table.result_for(self._plain.labels))
         if start is not None:
-            centres = table.result_for(start).centres
-            results.append(self._run_on_table(Centres(centres, None, np.inf), counts))
+            results.append(self._run_on_table(Centres(table.result_for(start).centres, None, np.inf), counts))
             results += [table.result_for(start, n_iter=0)] if has_solution else []
         # The first of equally good starts, although rounding errors may differ: they may number the same clusters differently.
         least = min(result.inertia for result in results)
@@ -221,8 +235,8 @@ class _Search:
     def _labels_without_limits(self) -> np.ndarray:
         """Labels of the cheapest fractional assignment, rounded to whole instances without regard to the limits."""
         table, start = self._table, self._run_trial(self._random)
+        dual = self._solve_dual(start.centres, start.multipliers, _COLD_START)
         costs = squared_distances_to_centres(table.X, start.centres, self._k)
-        dual = self._solve_dual(costs, start.multipliers, _COLD_START)
         return transport_groups(costs, table.groups, rounded_to(dual.counts, table.totals), dual.prices)
 
     # ---- centres on the sample --------------------------------------------------------------------------------------
@@ -233,16 +247,16 @@ class _Search:
         A larger ``n_init`` adds chunks of trials. The first chunks, and their random numbers, stay the same.
         """
         n_rows, n_chunks = len(self._table.X), -(-self._n_init // _CHUNK)
-        generators = [np.random.default_rng(seed) for seed in self._random.integers(2**63, size=_CHUNK * n_chunks).tolist()]
-        trials = self._run_all(self._run_trial, generators)
+        n_chunks = max(n_chunks, _MIN_CHUNKS) if n_rows <= _TINY_TABLE else n_chunks
+        seeds = self._random.integers(2**63, size=_CHUNK * n_chunks).tolist()
+        generators = [np.random.default_rng(seed) for seed in seeds]
+        trials = list(zip(self._run_all(self._run_trial, generators), generators, strict=False))
+        chunks = [trials[first : first + _CHUNK] for first in range(0, len(trials), _CHUNK)]
+        if self._plain is not None:
+            plain = self._run_rounds(Centres(self._plain.centres, None, np.inf), _TRIAL_ROUNDS)
+            chunks[0].append((plain, np.random.default_rng(seeds[:2])))
         n_best = _CHUNK if n_rows <= _SMALL_TABLE else 2 if n_rows <= _MIDDLE_TABLE else 1
-        best = [
-            trial
-            for first in range(0, len(trials), _CHUNK)
-            for trial in sorted(
-                zip(trials[first : first + _CHUNK], generators[first:], strict=False), key=lambda pair: pair[0].bound
-            )[:n_best]
-        ]
+        best = [trial for chunk in chunks for trial in sorted(chunk, key=lambda pair: pair[0].bound)[:n_best]]
         starts: list[Centres] = []
         for centres in self._run_all(lambda trial: self._improve_trial(*trial), best):
             for start in centres:
@@ -260,8 +274,7 @@ class _Search:
         return [start, swapped] if len(self._table.X) <= _SMALL_TABLE else [swapped]
 
     def _run_rounds(self, start: Centres, max_rounds: int, bound_to_beat: float = np.inf) -> Centres:
-        sample = self._sample, self._weights, self._sample_groups
-        return run_rounds(*sample, self._constraints, self._slack, start, max_rounds, bound_to_beat)
+        return run_rounds(self._sample, self._sample_assignment, start, max_rounds, bound_to_beat)
 
     def _swap_centres(self, current: Centres, random_state: np.random.Generator) -> Centres:
         """Make a row, drawn as in k-means++, the centre in place of another one, and keep every change that lowers the bound.
@@ -269,8 +282,7 @@ class _Search:
         The centre is replaced whose replacement costs least if all prices stay the same.
         """
         sample, groups, weights, k = self._sample, self._sample_groups, self._weights, self._k
-        (first, second), (least, next_least) = np.empty((2, len(sample)), dtype=np.int64), np.empty((2, len(sample)))
-        costs_without, n_failures, is_new = np.empty(k), 0, True
+        n_failures, is_new, every = 0, True, np.arange(len(sample))
         assert current.multipliers is not None  # because rounds have run
         for _ in range(_MAX_SWAPS):
             if monotonic() > self._deadline or n_failures == min(_MAX_FAILURES, 2 * k):
@@ -278,19 +290,20 @@ class _Search:
             if is_new:
                 costs = squared_distances_to_centres(sample, current.centres, k)
                 prices = products(self._constraints.T, current.multipliers)
-                two_cheapest(costs, groups, np.ascontiguousarray(prices), first, second, least, next_least)
-                cumulative = np.cumsum(weights * costs[np.arange(len(costs)), first])
+                values = costs + prices[groups]
+                first = values.argmin(axis=1)
+                least = values[every, first]
+                cumulative = np.cumsum(weights * costs[every, first])
+                values[every, first] = np.inf
+                next_least = values.min(axis=1)
             if not cumulative[-1] > 0:
                 break
             row = min(int(np.searchsorted(cumulative, random_state.random() * cumulative[-1], side="right")), len(sample) - 1)
-            new_prices = np.ascontiguousarray(prices[:, first[row]])
-            _costs_of_swaps(sample, weights, groups, first, least, next_least, new_prices, row, costs_without)
+            new_values = squared_distances_to_centres(sample, sample[row : row + 1], 1)[:, 0] + prices[groups, first[row]]
             centres, multipliers = current.centres.copy(), current.multipliers.copy()
-            old = int(costs_without.argmin())
+            old = int(_costs_of_swaps(weights, first, least, next_least, new_values, k).argmin())
             centres[old], multipliers[:, old] = sample[row], multipliers[:, first[row]]
-            swapped = self._run_rounds(Centres(centres, multipliers, np.inf), _SWAP_ROUNDS, current.bound)
-            if swapped.bound < _PROMISING_RATIO * current.bound:
-                swapped = self._run_rounds(swapped, _MAX_START_ROUNDS, current.bound)
+            swapped = self._run_rounds(Centres(centres, multipliers, np.inf), _MAX_START_ROUNDS, current.bound)
             n_failures = 0 if swapped.bound < (1 - _MIN_GAIN) * current.bound else n_failures + 1
             is_new = swapped.bound < current.bound
             if is_new:
@@ -300,10 +313,13 @@ class _Search:
 
     # ---- labels on the table ----------------------------------------------------------------------------------------
 
-    def _solve_dual(self, costs, multipliers, temperatures) -> FairDual:
-        n, table = len(costs), self._table
-        problem = costs, np.ones(n), table.groups, len(table.totals), self._constraints, self._slack
-        return solve_dual(*problem, multipliers, temperatures, min(_TOLERANCE, _TOLERANCE_FRACTION * n))
+    def _solve_dual(self, centres, multipliers, temperatures) -> FairDual:
+        tolerance = min(_TOLERANCE, _TOLERANCE_FRACTION * len(self._table.X))
+        return self._assignment.solve_at(self._table.X, centres, multipliers, temperatures, tolerance)
+
+    def _has_converged(self, dual: FairDual) -> bool:
+        violation = (products(self._constraints, dual.counts) - self._slack).max(initial=0.0)
+        return violation <= max(2, len(self._table.X) / 1000) and dual.bound > 0
 
     def _run_on_table(self, start: Centres, counts: np.ndarray) -> FairKMeansResult:
         """Run rounds on the whole table until they bring no more gain, and polish the best result.
@@ -311,219 +327,144 @@ class _Search:
         ``counts`` (K, k) keep all limits.
         """
         table, best, n_idle, n_rounds = self._table, None, 0, 0
-        centres, multipliers, may_restart = start.centres, start.multipliers, True
-        costs = np.empty((len(table.X), self._k))
-        while n_idle < _PATIENCE and n_rounds < _MAX_TABLE_ROUNDS and not (best and monotonic() > self._deadline):
-            squared_distances_to_centres(table.X, centres, self._k, out=costs)
-            assignment = self._assign(costs, multipliers, counts, may_restart)
-            multipliers, counts = assignment.multipliers, assignment.counts
-            may_restart = may_restart and assignment.gap <= _MAX_GAP
+        centres, multipliers, may_restart, last_bound = start.centres, start.multipliers, True, np.inf
+        patience = _PATIENCE if len(table.X) <= _SMALL_TABLE else 1
+        while n_rounds < _MAX_FRACTIONAL_ROUNDS and monotonic() <= self._deadline:
+            dual = self._solve_dual(centres, multipliers, _WARM_START)
+            if not self._has_converged(dual):
+                break
+            centres, multipliers, n_rounds = dual.means, dual.multipliers, n_rounds + 1
+            if last_bound - dual.bound <= _MIN_FRACTIONAL_GAIN * last_bound < np.inf:
+                patience -= len(table.X) > _LARGE_TABLE  # there, a second round with whole instances would hardly gain
+                break
+            last_bound = dual.bound
+        while best is None or (n_idle < patience and n_rounds < _MAX_TABLE_ROUNDS and monotonic() <= self._deadline):
+            _, labels, counts, multipliers, gap = self._assign(centres, multipliers, counts, may_restart)
+            may_restart = may_restart and gap <= _MAX_GAP
             n_rounds += 1
-            result = table.result_for(assignment.labels, assignment.gap)
+            result = table.result_for(labels, gap)
             n_idle = n_idle + 1 if best is not None and result.inertia >= (1 - _MIN_GAIN) * best.inertia else 0
             if best is None or result.inertia < best.inertia:
                 best = result
             centres = result.centres
         assert best is not None
         if len(table.X) <= _MAX_POLISHED_ROWS:
-            best = table.result_for(self._polish(best), best.gap)
+            best = table.result_for(self._polish(best.labels.copy()), best.gap)
         self._report("start on the table", best.inertia)
         return replace(best, n_iter=n_rounds)
 
-    def _polish(self, result: FairKMeansResult) -> np.ndarray:
+    def _polish(self, labels: np.ndarray) -> np.ndarray:
         """Labels (n,) at the end of the polish, or at the deadline."""
-        table, labels, centres = self._table, result.labels.copy(), result.centres.copy()
-        n, d = table.X.shape
+        table = self._table
+        (n, d), centred = table.X.shape, table.X - table.X.mean(axis=0)
         step = n if self._deadline == np.inf else max(1, _POLISH_SIZE // (n * d))
         for _ in range(_MAX_SWEEPS):
             has_changed = False
             for first in range(0, n, step):
                 if monotonic() > self._deadline:
                     return labels
-                sizes, rows = (table.least_size, table.largest_size), (first, min(first + step, n))
-                has_changed |= _polish(table.X, table.groups, table.limits, *sizes, centres, labels, *rows)
+                limits, rows = (table.limits, table.least_size, table.largest_size), (first, min(first + step, n))
+                has_changed |= _polish(centred, table.groups, *limits, self._k, labels, *rows)
             if not has_changed:
                 break
         return labels
 
-    def _assign(self, costs, multipliers, counts, may_restart: bool) -> "_Assignment":
-        """Nearly the cheapest labels within the limits.
+    def _assign(self, centres, multipliers, counts, may_restart: bool) -> tuple:
+        """Nearly the cheapest labels within the limits: their cost, labels (n,), counts (K, k), multipliers (R, k), and gap.
 
         If the dual does not converge from the given multipliers, and if it ``may_restart``, it is solved again without them.
+        The gap is (cost - bound) / bound, where the bound holds for every fractional assignment to the same centres.
         """
-        table, n, best = self._table, len(costs), None
+        table, n, best = self._table, len(self._table.X), None
         for initial, temperatures in ((multipliers, _WARM_START), (None, _COLD_START)):
-            dual = self._solve_dual(costs, initial, temperatures)
-            violation = (products(self._constraints, dual.counts) - self._slack).max(initial=0.0)
-            if initial is not None and may_restart and (violation > max(2, n / 1000) or not dual.bound > 0):
+            dual = self._solve_dual(centres, initial, temperatures)
+            if initial is not None and may_restart and not self._has_converged(dual):
                 continue
             with suppress(NoClusteringError):
                 counts = table.whole_counts(dual.counts, counts, self._deadline)
+            costs = squared_distances_to_centres(table.X, centres, self._k)
             labels = transport_groups(costs, table.groups, counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
             gap = cost / dual.bound - 1 if dual.bound > 0 else (np.inf if cost > 0 else 0.0)
-            if best is None or cost < best.cost:
-                best = _Assignment(labels, counts, dual.multipliers, cost, gap)
+            if best is None or cost < best[0]:
+                best = cost, labels, counts, dual.multipliers, gap
             if gap <= _MAX_GAP or not may_restart:
                 break
         assert best is not None
         return best
 
 
-@dataclass(frozen=True)
-class _Assignment:
-    """Labels (n,) within the limits, their counts (K, k) and cost, and the multipliers (R, k) of the dual.
+def _costs_of_swaps(weights, first, least, next_least, new_values, k: int) -> np.ndarray:
+    """By how much the sum of costs and prices would change (k,) if a row became a centre in place of each other one.
 
-    The gap is (cost - bound) / bound, where the bound holds for every fractional assignment to the same centres.
+    ``first``, ``least`` and ``next_least`` (n,) are the cheapest cluster of each row, its cost plus price, and that of the
+    second cheapest. ``new_values`` (n,) are the costs plus prices at the new centre.
     """
-
-    labels: np.ndarray
-    counts: np.ndarray
-    multipliers: np.ndarray
-    cost: float
-    gap: float
-
-
-@compiled(
-    "void(float64[:,::1], float64[::1], int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], int64, float64[::1])"
-)
-def _costs_of_swaps(X, weights, groups, first, least, next_least, new_prices, new_row, costs_without):
-    """Write what the sum of costs and prices would be if a row became a centre in place of each other one (k,).
-
-    Rows pay the ``new_prices`` (K,) at the new centre. ``first``, ``least`` and ``next_least`` (n,) are the clusters and values
-    of :func:`clusterlets.algorithms.fair_dual.two_cheapest` at the present centres.
-    """
-    total = 0.0
-    costs_without[:] = 0.0
-    for row in range(len(X)):
-        value = 0.0
-        for feature in range(X.shape[1]):
-            difference = X[row, feature] - X[new_row, feature]
-            value += difference * difference
-        value += new_prices[groups[row]]
-        kept = min(least[row], value)
-        total += weights[row] * kept
-        costs_without[first[row]] += weights[row] * (min(next_least[row], value) - kept)
-    for centre in range(len(costs_without)):
-        costs_without[centre] += total
+    kept = np.minimum(least, new_values)
+    lost = np.bincount(first, weights * (np.minimum(next_least, new_values) - kept), minlength=k)
+    return lost - (weights * (least - kept)).sum()
 
 
 @inner
-def _keeps_limits(limits, counts, cluster, leaving, arriving):
-    """Whether a cluster keeps the limits if an instance of group ``leaving`` leaves and one of group ``arriving`` arrives.
-
-    -1 in place of a group means that no instance leaves, or that none arrives.
-    """
+def _may_change(limits, counts, cluster, leaving, arriving):
+    """Whether a cluster keeps the limits if an instance of each group leaves and arrives; -1 in place of a group means none."""
     for limit in range(len(limits)):
         total = 0
-        if leaving >= 0:
-            total -= limits[limit, leaving]
-        if arriving >= 0:
-            total += limits[limit, arriving]
         for group in range(limits.shape[1]):
-            total += limits[limit, group] * counts[group, cluster]
+            total += limits[limit, group] * (counts[group, cluster] - (group == leaving) + (group == arriving))
         if total > 0:
             return False
     return True
 
 
-@inner
-def _move_rows(X, groups, limits, least_size, largest_size, centres, labels, counts, sizes):
-    """Move single instances to the clusters where they lower the cost most; returns whether any moved."""
-    n, d = X.shape
-    has_changed = False
+@compiled("boolean(float64[:,::1], int64[::1], int64[:,::1], int64, int64, int64, int64[::1], int64, int64)")
+def _polish(X, groups, limits, least_size, largest_size, k, labels, begin, end):
+    """Move the instances from ``begin`` to ``end``, and exchange them with earlier ones, where the cost falls and limits hold.
+
+    Changes ``labels`` in place, and returns whether any changed. The cost, the sum of squared errors, is that of X, less
+    |sum|^2 / size of each cluster.
+    """
+    (n, d), n_groups = X.shape, limits.shape[1]
+    counts, sizes, sums = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64), np.zeros((k, d))
     for row in range(n):
-        group, source = groups[row], labels[row]
-        if sizes[source] <= least_size:
-            continue
-        saved_cost = 0.0
-        for feature in range(d):
-            difference = X[row, feature] - centres[source, feature]
-            saved_cost += difference * difference
-        saved_cost *= sizes[source] / (sizes[source] - 1.0)
-        best, target = saved_cost * (1 - 1e-9), -1  # smaller gains may be rounding errors
-        for cluster in range(len(centres)):
-            if cluster == source or sizes[cluster] >= largest_size:
-                continue
-            cost = 0.0
-            for feature in range(d):
-                difference = X[row, feature] - centres[cluster, feature]
-                cost += difference * difference
-            cost *= sizes[cluster] / (sizes[cluster] + 1.0)
-            if (
-                cost < best
-                and _keeps_limits(limits, counts, source, group, -1)
-                and _keeps_limits(limits, counts, cluster, -1, group)
-            ):
-                best, target = cost, cluster
-        if target < 0:
-            continue
-        for feature in range(d):
-            centres[source, feature] += (centres[source, feature] - X[row, feature]) / (sizes[source] - 1.0)
-            centres[target, feature] += (X[row, feature] - centres[target, feature]) / (sizes[target] + 1.0)
-        counts[group, source] -= 1
-        counts[group, target] += 1
-        sizes[source] -= 1
-        sizes[target] += 1
-        labels[row] = target
-        has_changed = True
-    return has_changed
-
-
-@inner
-def _exchange_rows(X, groups, limits, centres, labels, counts, sizes, begin, end):
-    """Exchange the clusters of two instances wherever this lowers the cost; returns whether any were exchanged.
-
-    The later one of the two is from the rows ``begin`` to ``end``.
-    """
-    d = X.shape[1]
-    has_changed = False
-    for first in range(begin, end):
-        for second in range(first):
-            cluster_a, cluster_b = labels[first], labels[second]
-            if cluster_a == cluster_b:
-                continue
-            # The exchange moves the mean of cluster a by shift / n_a, and the mean of cluster b by -shift / n_b.
-            inverse_sizes = 1.0 / sizes[cluster_a] + 1.0 / sizes[cluster_b]
-            change, scale = 0.0, 0.0
-            for feature in range(d):
-                shift = X[second, feature] - X[first, feature]
-                product = shift * (2.0 * (centres[cluster_a, feature] - centres[cluster_b, feature]) + shift * inverse_sizes)
-                change -= product
-                scale += abs(product)
-            if change >= -1e-9 * scale:
-                continue
-            first_group, second_group = groups[first], groups[second]
-            if first_group == second_group or (
-                _keeps_limits(limits, counts, cluster_a, first_group, second_group)
-                and _keeps_limits(limits, counts, cluster_b, second_group, first_group)
-            ):
-                for feature in range(d):
-                    shift = X[second, feature] - X[first, feature]
-                    centres[cluster_a, feature] += shift / sizes[cluster_a]
-                    centres[cluster_b, feature] -= shift / sizes[cluster_b]
-                counts[first_group, cluster_a] -= 1
-                counts[second_group, cluster_a] += 1
-                counts[second_group, cluster_b] -= 1
-                counts[first_group, cluster_b] += 1
-                labels[first], labels[second] = cluster_b, cluster_a
-                has_changed = True
-    return has_changed
-
-
-@compiled("boolean(float64[:,::1], int64[::1], int64[:,::1], int64, int64, float64[:,::1], int64[::1], int64, int64)")
-def _polish(X, groups, limits, least_size, largest_size, centres, labels, begin, end):
-    """A sweep over the rows, or the part from ``begin`` to ``end``; returns whether anything changed.
-
-    Single instances move, all before the first part, and pairs are exchanged, if the sum of squared errors falls and the limits
-    hold. Changes ``labels`` and ``centres`` in place. The centres are the means of the clusters, before and after each change.
-    """
-    k, n_groups = len(centres), limits.shape[1]
-    counts, sizes = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
-    for row in range(len(X)):
         counts[groups[row], labels[row]] += 1
         sizes[labels[row]] += 1
-    has_moved = False
-    if begin == 0:
-        has_moved = _move_rows(X, groups, limits, least_size, largest_size, centres, labels, counts, sizes)
-    return _exchange_rows(X, groups, limits, centres, labels, counts, sizes, begin, end) or has_moved
+        for feature in range(d):
+            sums[labels[row], feature] += X[row, feature]
+    has_changed = False
+    for first in range(begin, end):
+        for second in range(-k, first):  # a negative number stands for a cluster, and nobody comes back from there
+            is_move, source = second < 0, labels[first]
+            target, one = (-second - 1, 1) if is_move else (labels[second], 0)
+            if source == target or (is_move and (sizes[source] <= least_size or sizes[target] >= largest_size)):
+                continue
+            before, after = 0.0, 0.0
+            a, b, c, e = 1 / sizes[source], 1 / sizes[target], 1 / (sizes[source] - one), 1 / (sizes[target] + one)
+            for feature in range(d):
+                shift = X[first, feature] - (0.0 if is_move else X[second, feature])
+                old, new = sums[source, feature], sums[target, feature]
+                before += a * old * old + b * new * new
+                after += c * (old - shift) * (old - shift) + e * (new + shift) * (new + shift)
+            if after - before <= 1e-9 * (after + before):  # smaller gains may be rounding errors
+                continue
+            leaving, arriving = groups[first], -1 if is_move else groups[second]
+            if leaving != arriving and not (
+                _may_change(limits, counts, source, leaving, arriving)
+                and _may_change(limits, counts, target, arriving, leaving)
+            ):
+                continue
+            has_changed = True
+            for feature in range(d):
+                shift = X[first, feature] - (0.0 if is_move else X[second, feature])
+                sums[source, feature] -= shift
+                sums[target, feature] += shift
+            counts[leaving, source] -= 1
+            counts[leaving, target] += 1
+            labels[first] = target
+            sizes[source] -= one
+            sizes[target] += one
+            if not is_move:
+                counts[arriving, target] -= 1
+                counts[arriving, source] += 1
+                labels[second] = source
+    return has_changed

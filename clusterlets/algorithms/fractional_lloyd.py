@@ -8,8 +8,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from clusterlets.algorithms.fair_dual import fractional_means, solve_dual
-from clusterlets.algorithms.geometry import squared_distances_to_centres
+from clusterlets.algorithms.fair_dual import FairAssignment
 from clusterlets.algorithms.limits import violation_units
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
@@ -59,37 +58,26 @@ def fractional_lloyd(
     coresets is due to Schmidt, Schwiegelshohn and Sohler, 2018. A round takes O(n k d) time and the time of the dual.
     """
     units = violation_units(rows)[:, None]
-    table, limits = (np.ascontiguousarray(X, dtype=np.float64), weights, groups), (rows / units, slack / units)
-    starts = [Centres(weighted_kmeans(table[0], weights, slack.shape[1], random_state)[0], None, np.inf) for _ in range(n_init)]
-    trials = sorted((run_rounds(*table, *limits, start, _TRIAL_ROUNDS) for start in starts), key=attrgetter("bound"))
-    finalists = [run_rounds(*table, *limits, trial, _MAX_ROUNDS) for trial in trials[:_N_FINALISTS]]
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    assignment = FairAssignment(weights, groups, rows.shape[1], rows / units, slack / units)
+    starts = [Centres(weighted_kmeans(X, weights, slack.shape[1], random_state)[0], None, np.inf) for _ in range(n_init)]
+    trials = sorted((run_rounds(X, assignment, start, _TRIAL_ROUNDS) for start in starts), key=attrgetter("bound"))
+    finalists = [run_rounds(X, assignment, trial, _MAX_ROUNDS) for trial in trials[:_N_FINALISTS]]
     return min(finalists, key=attrgetter("bound"))
 
 
 def run_rounds(
-    X: np.ndarray,
-    weights: np.ndarray,
-    groups: np.ndarray,
-    constraints: np.ndarray,
-    slack: np.ndarray,
-    start: Centres,
-    max_rounds: int,
-    bound_to_beat: float = np.inf,
+    X: np.ndarray, assignment: FairAssignment, start: Centres, max_rounds: int, bound_to_beat: float = np.inf
 ) -> Centres:
-    """Alternate fractional assignments and means until a round brings too little gain, or cannot beat another bound.
+    """Alternate fractional assignments of the rows (n, d) and means until a round brings too little gain.
 
-    ``constraints`` (R, K) and ``slack`` (R, k) are in units of instances, as the dual takes them.
+    They also end if they cannot beat another bound.
     """
-    n_groups, n_clusters = constraints.shape[1], slack.shape[1]
     centres, multipliers, last_bound = start.centres, start.multipliers, np.inf
     for _ in range(max_rounds):
-        costs = squared_distances_to_centres(X, centres, n_clusters)
         temperatures = _COLD_START if multipliers is None else _WARM_START
-        tolerance = _TOLERANCE * float(weights.sum())
-        dual = solve_dual(costs, weights, groups, n_groups, constraints, slack, multipliers, temperatures, tolerance)
-        multipliers = dual.multipliers
-        centres = fractional_means(X, costs, weights, groups, dual, centres)
-        gain = last_bound - dual.bound
+        dual = assignment.solve_at(X, centres, multipliers, temperatures, _TOLERANCE * assignment.n_instances)
+        centres, multipliers, gain = dual.means, dual.multipliers, last_bound - dual.bound
         if gain <= _MIN_GAIN * last_bound < np.inf or dual.bound - bound_to_beat > _CATCH_UP * gain:
             break
         last_bound = dual.bound

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clusterlets.algorithms.enumeration import MAX_LABELLINGS, every_labelling
 from clusterlets.algorithms.fair_dual import FairDual, solve_dual
 from clusterlets.algorithms.limit_counts import INFEASIBLE, NOT_CONVERGED, moved_towards, rounded_to, whole_counts
 from clusterlets.algorithms.limits import products, violation_units
@@ -159,24 +160,37 @@ def assign_new(costs: np.ndarray, groups: np.ndarray, sizes: np.ndarray, rows: n
 
     Notes
     -----
-    O(n k) time per step of the dual, plus the transports. Labels are the cheapest ones with the counts that were found, and
-    these counts are near the cheapest fractional ones. The least miss is exact for few instances (:data:`_MAX_SPLITS`).
+    All labels of a few instances are tried (:data:`~clusterlets.algorithms.enumeration.MAX_LABELLINGS`). Otherwise O(n k) time
+    per step of the dual, plus the transports. Labels are then the cheapest ones with the counts that were found, and these
+    counts are near the cheapest fractional ones. The least miss is exact for few instances (:data:`_MAX_SPLITS`).
     Otherwise it is found by bisection, with the search for whole counts at each step and, where it fails, an integer program.
     """
     new = _NewInstances(np.bincount(groups, minlength=rows.shape[1]), sizes, rows, slack)
-    dual = _solve_dual(costs, groups, new.totals, rows, slack, None)
+    if len(sizes) ** len(groups) <= MAX_LABELLINGS:
+        every, all_counts = every_labelling(groups, len(new.totals), len(sizes))
+        misses = new.misses(all_counts)
+        best = np.lexsort((costs[np.arange(len(groups)), every].sum(axis=1), misses))[0]
+        labels, counts, is_proved = every[best], all_counts[best], bool(misses[best] > 0)
+    else:
+        labels, counts, is_proved = _search_labels(costs, groups, new)
+    excess = products(rows, counts) - slack
+    misses = excess / np.maximum(1, sizes + counts.sum(axis=0)) / new.units
+    return NewLabels(labels, excess, misses, is_proved)
+
+
+def _search_labels(costs, groups, new: "_NewInstances") -> tuple[np.ndarray, np.ndarray, bool]:
+    """Labels (n,), their counts (K, k), and whether it is proved that all labels miss a limit."""
+    dual = _solve_dual(costs, groups, new.totals, new.rows, new.slack, None)
     counts, is_proved = new.counts_near(dual.counts, 0), False
     if counts is None:
-        nearest = np.zeros((len(new.totals), len(sizes)), dtype=np.int64)
+        nearest = np.zeros((len(new.totals), len(new.sizes)), dtype=np.int64)
         np.add.at(nearest, (groups, costs.argmin(axis=1)), 1)
         least, is_proved = new.least_miss(nearest)
         miss = new.miss(least)
         dual = _solve_dual(costs, groups, new.totals, *new.relaxed(miss), None)
         nearer = new.counts_near(dual.counts, miss, least)
         counts = least if nearer is None else nearer
-    excess = products(rows, counts) - slack
-    misses = excess / np.maximum(1, sizes + counts.sum(axis=0)) / new.units
-    return NewLabels(transport_groups(costs, groups, counts, dual.prices), excess, misses, is_proved)
+    return transport_groups(costs, groups, counts, dual.prices), counts, is_proved
 
 
 class _NewInstances:
@@ -198,11 +212,16 @@ class _NewInstances:
 
     def miss(self, counts: np.ndarray) -> int:
         """The largest miss of these counts (K, k); 0 if they keep all limits."""
-        excess = products(self.rows, counts) - self.slack
-        return max(
-            0,
-            int((-(-self.resolution * excess // (self.units * np.maximum(1, self.sizes + counts.sum(axis=0))))).max(initial=0)),
-        )
+        return int(self.misses(counts[None])[0])
+
+    def misses(self, counts: np.ndarray) -> np.ndarray:
+        """The largest miss (m,) of each of m counts (m, K, k)."""
+        largest = np.zeros(len(counts), dtype=np.int64)
+        sizes = np.maximum(1, self.sizes + counts.sum(axis=1))
+        for row, slack, unit in zip(self.rows, self.slack, self.units[:, 0], strict=True):
+            excess = (row[:, None] * counts).sum(axis=1) - slack
+            largest = np.maximum(largest, (-(-self.resolution * excess // (unit * sizes))).max(axis=1))
+        return largest
 
     def counts_near(self, wanted: np.ndarray, miss: int, known: np.ndarray | None = None) -> np.ndarray | None:
         """Whole counts near ``wanted`` (K, k) that miss no limit by more; if the search fails, between these and ``known``."""

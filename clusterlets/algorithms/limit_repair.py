@@ -10,6 +10,7 @@ from math import ceil
 
 import numpy as np
 
+from clusterlets.algorithms.enumeration import MAX_LABELLINGS, every_labelling
 from clusterlets.algorithms.fair_dual import FairDual, solve_dual
 from clusterlets.algorithms.limit_counts import feasible_counts, least_cluster_size, moved_towards
 from clusterlets.algorithms.limits import products, violation_units
@@ -21,7 +22,6 @@ _DISTANCE, _DISTANCES = 0.01, (0.1, 0.5)
 # Above this gap between changes and bound, a mixed-integer program is solved, with this many nodes of its tree at most.
 _MAX_GAP, _PROGRAM_OPTIONS = 0.01, {"node_limit": 300}
 _ROUNDING = 1e-6  # of the bounds, which are sums of floating-point numbers
-_MAX_ENUMERATED = 2**16  # if there are no more labels than this, all are tried
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def repair_labels(
     changed = (labels[:, None] != np.arange(n_clusters)).astype(np.float64)
     relative = np.zeros(changed.shape) if costs is None else costs / (costs.max() or 1.0)
     counts, least_moves, prices = problem.fewest_moves(relative)
-    if n_clusters ** len(groups) <= _MAX_ENUMERATED:
+    if n_clusters ** len(groups) <= MAX_LABELLINGS:
         best = problem.best_of_all(relative, cheapest)
         return Repaired(best, int((best != labels).sum()) if not cheapest else least_moves)
     if cheapest:
@@ -127,9 +127,7 @@ class _Problem:
     def best_of_all(self, costs: np.ndarray, cheapest: bool) -> np.ndarray:
         """The labels within the limits that change the fewest instances and then cost least; or only cost least."""
         n, k = costs.shape
-        every = np.arange(k**n)[:, None] // k ** np.arange(n) % k
-        in_cluster = every[:, :, None] == np.arange(k)
-        counts = np.stack([in_cluster[:, self.groups == group].sum(axis=1) for group in range(len(self.totals))], axis=1)
+        every, counts = every_labelling(self.groups, len(self.totals), k)
         allowed = self._are_sizes_kept(counts.sum(axis=1))
         for row in self.rows:
             allowed &= ((row[:, None] * counts).sum(axis=1) <= 0).all(axis=1)

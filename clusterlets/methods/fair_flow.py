@@ -42,7 +42,7 @@ class FairFlow(Method):
     libraries = COMPILED
     kernels = (
         *("limit_counts._search", "fair_dual._ascend", "fair_dual._rescue", "kernels.candidate_distances"),
-        *("transport._assign", "fair_dual._means", "kernels.assign", "fair_dual._value"),
+        *("transport._assign", "fair_dual._write_distances", "kernels.assign", "fair_dual._value"),
     )
 
     def assignment_limits(self, composition, new_totals, reference, **parameters):

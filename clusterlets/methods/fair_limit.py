@@ -124,8 +124,8 @@ class FairLimit(Method):
     libraries = (*COMPILED, "scipy")
     kernels = (
         *("limit_counts._search", "fair_dual._ascend", "fair_dual._rescue", "kernels.candidate_distances", "transport._assign"),
-        *("fair_limit._polish", "kernels.assign", "fair_dual._means", "fair_dual._value", "fair_limit._costs_of_swaps"),
-        *("kernels.sums_by_label", "kernels.squared_distances", "kernels.inertia_by_label", "fair_dual.two_cheapest"),
+        *("fair_limit._polish", "kernels.assign", "fair_dual._write_distances", "fair_dual._value"),
+        *("kernels.sums_by_label", "kernels.squared_distances", "kernels.inertia_by_label"),
     )
 
     def fit(

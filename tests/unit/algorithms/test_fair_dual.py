@@ -142,7 +142,8 @@ def test_multipliers_that_no_row_feels_are_rescued(stale):
     multipliers[int(stale > 0), 0] = abs(stale)
     constraints, slack = np.array([[-1.0, -1.0], [1.0, 1.0]]), np.repeat([[-65.0], [80.0]], 3, axis=1)
     rescued = multipliers.copy()
-    module._rescue((costs, np.ones(200), groups, constraints, slack, np.zeros(2)), 0.01, 0.1, rescued, prices)
+    problem = module.FairAssignment(np.ones(200), groups, 2, constraints, slack).problem(costs)
+    module._rescue(problem, 0.01, 0.1, rescued, prices)
     sizes = np.bincount((costs + rescued[1] - rescued[0]).argmin(axis=1), minlength=3)
     assert 64 <= sizes.min() <= sizes.max() <= 81
     dual = solve(costs, groups, constraints, [-65, 80], multipliers, temperatures=(0.01,))
@@ -175,3 +176,25 @@ def test_near_clusters_give_the_counts_and_the_value_of_all_clusters():
     units = np.maximum(0, rows.max(axis=1)) - np.minimum(0, rows.min(axis=1))
     value = values.min(axis=1).sum() - (slack / units[:, None] * dual.multipliers).sum()
     assert value <= dual.bound * (1 + 1e-12) and value >= 0.999 * dual.bound
+
+
+def test_the_means_are_those_of_the_fractional_clusters():
+    """Groups of 1, 33 and 466 rows do not fill their tiles. The twelfth cluster gets no row, and keeps its centre."""
+    rng = np.random.default_rng(0)
+    X, groups, weights = rng.normal(size=(500, 3)), rng.permutation(np.repeat([0, 1, 2], [1, 33, 466])), rng.uniform(1, 3, 500)
+    centres = np.r_[X[:11], [[1e3, 1e3, 1e3]]]
+    constraints, slack = np.array([[0.0, 1.0, 0.0]]), np.full((1, 12), 12.0)
+    dual = module.FairAssignment(weights, groups, 3, constraints, slack).solve_at(X, centres, None, (0.1, 0.03), 0.1)
+    values = squared_distances(X, centres) + dual.prices[groups]
+    parts = np.exp((values.min(axis=1, keepdims=True) - values) / dual.temperature) * weights[:, None]
+    parts *= weights[:, None] / parts.sum(axis=1, keepdims=True)
+    parts = parts[:, :11]
+    assert dual.means[:11] == pytest.approx(parts.T @ X / parts.sum(axis=0)[:, None], abs=1e-4)
+    assert dual.means[11].tolist() == centres[11].tolist() and dual.counts[1].max() <= 12.2
+
+
+def test_clusters_beyond_the_first_word_of_bits_are_listed():
+    """With 70 clusters, the bits of near clusters take three numbers."""
+    costs, groups = problem(5, 400, 70, 2)
+    bound, optimum = bound_and_optimum(costs, groups, 0.2)
+    assert optimum * (1 - 0.02) <= bound <= optimum * (1 + 1e-9)

@@ -13,6 +13,7 @@ import clusterlets.algorithms.fair_limit as module
 from clusterlets.algorithms import limit_counts
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.frac import rows_for_new
+from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.algorithms.limits import (
     deviation_limits,
@@ -105,6 +106,20 @@ def test_a_tiny_table_has_the_least_cost_of_all_clusterings():
     assert checked_fit(X, groups, 3, 0.2).inertia == pytest.approx(49.0844928312081)
 
 
+def test_fourteen_rows_in_four_places_are_solved_exactly():
+    """Rows of the same place are alike, so the number in the first cluster is all that differs between clusterings."""
+    places, sizes = np.array([0.0, 1.0, 10.0, 30.0]), [3, 4, 4, 3]
+    X, groups = np.repeat(places, sizes)[:, None], np.repeat([0, 1, 0, 1], sizes)
+    least = min(
+        sse(X, labels)
+        for firsts in np.ndindex(4, 5, 5, 4)  # how many rows of each place are in the first cluster
+        for labels in [np.concatenate([np.arange(size) >= first for size, first in zip(sizes, firsts, strict=True)])]
+        if 0 < sum(firsts) < 14
+        and largest_deviation(counts_of(labels * 1, groups, 2), np.arange(2)[:, None]) <= Fraction(1, 10)
+    )
+    assert checked_fit(X, groups, 2, "0.1").inertia == pytest.approx(least)
+
+
 @pytest.mark.parametrize("sizes", [(2, 4), (3, 3), (1, 3), (2, 9)])
 def test_sizes_of_a_few_rows_are_kept_at_the_least_cost_or_proved_infeasible(sizes):
     rng = np.random.default_rng(sum(sizes))
@@ -176,16 +191,19 @@ def test_sizes_that_bind_cost_no_more_than_they_must(least_size, largest_size):
 
 def test_more_starts_never_cost_more_and_any_number_of_threads_gives_the_same_labels():
     rng = np.random.default_rng(5)
-    X, groups = np.round(rng.normal(size=(400, 2)), 1), rng.integers(0, 2, 400)
-    costs = [checked_fit(X, groups, 12, 0.05, n_init=n_init).inertia for n_init in (1, 4, 5, 12, 30)]
+    X, groups = np.round(rng.normal(size=(1_100, 2)), 1), rng.integers(0, 2, 1_100)
+    costs = [checked_fit(X, groups, 12, 0.05, n_init=n_init).inertia for n_init in (1, 4, 5, 12, 16)]
     assert costs == sorted(costs, reverse=True) and costs[-1] < costs[0] == costs[1]
     results = [checked_fit(X, groups, 12, 0.05, n_init=8, n_jobs=n_jobs) for n_jobs in (1, 3)]
     assert results[0].labels.tobytes() == results[1].labels.tobytes() and results[0].n_iter == results[1].n_iter
 
 
-@pytest.mark.parametrize(("n", "n_starts"), [(2_900, 8), (11_000, 2), (12_500, 1)])
+@pytest.mark.parametrize(("n", "n_starts"), [(900, 32), (2_900, 8), (11_000, 2), (12_500, 1)])
 def test_the_larger_the_table_the_fewer_starts_continue_on_it(n, n_starts):
-    """A chunk of four trials gives eight starts, with and without swaps, or its best two, or one. Equal starts count once."""
+    """A chunk of trials gives eight starts, with and without swaps, or its best two, or one. Equal starts count once.
+
+    Small tables have four chunks.
+    """
     X, groups = np.random.default_rng(n).normal(size=(n, 2)), np.arange(n) % 2
     steps = []
     checked_fit(X, groups, 9, 0.1, report=lambda step, cost: steps.append(step))
@@ -195,16 +213,13 @@ def test_the_larger_the_table_the_fewer_starts_continue_on_it(n, n_starts):
 def test_swaps_are_judged_by_their_cost_at_fixed_prices():
     rng = np.random.default_rng(0)
     X, groups, weights = rng.normal(size=(60, 3)), rng.integers(0, 2, 60), rng.random(60)
-    centres, prices = X[:5] + 0.1, rng.random((2, 5))
-    values = squared_distances(X, centres) + prices[groups]
-    order = np.argsort(values, axis=1)
-    first, least, second = order[:, 0].copy(), np.sort(values)[:, 0].copy(), np.sort(values)[:, 1].copy()
-    new_prices, costs = np.array([0.3, 0.1]), np.empty(5)
-    module._costs_of_swaps(X, weights, groups, first, least, second, new_prices, 17, costs)
-    new_values = squared_distances(X, X[17:18])[:, 0] + new_prices[groups]
+    values = squared_distances(X, X[:5] + 0.1) + rng.random((2, 5))[groups]
+    new_values = squared_distances(X, X[17:18])[:, 0] + np.array([0.3, 0.1])[groups]
+    least, second = np.sort(values, axis=1)[:, :2].T
+    changes = module._costs_of_swaps(weights, values.argmin(axis=1), least, second, new_values, 5)
     for old in range(5):
         others = np.delete(values, old, axis=1).min(axis=1)
-        assert costs[old] == pytest.approx((weights * np.minimum(others, new_values)).sum())
+        assert changes[old] == pytest.approx((weights * (np.minimum(others, new_values) - least)).sum())
 
 
 def test_swaps_find_a_grid_of_blobs_that_the_starts_miss():
@@ -232,6 +247,15 @@ def test_on_a_small_table_no_move_and_no_exchange_of_two_rows_within_the_limits_
         counts = counts_of(other, groups, k)
         if counts.sum(axis=0).all() and largest_deviation(counts, np.arange(2)[:, None]) <= exact_fraction(limit):
             assert sse(X, other) >= sse(X, labels) * (1 - 1e-9)
+
+
+def test_a_fit_costs_no_more_than_plain_k_means_of_the_same_seed_where_that_keeps_the_limit():
+    """The groups are spread alike over all clusters, and k-means has many local optima."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, groups = np.repeat(rng.random(size=(700, 2)), 2, axis=0), np.tile([0, 1], 700)
+        plain = kmeans(X, 9, np.random.default_rng(seed))
+        assert checked_fit(X, groups, 9, 0, seed, n_init=1).inertia <= plain.inertia * (1 + 1e-9)
 
 
 def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_gives_exact_proportions():

@@ -46,9 +46,25 @@ def largest_miss(labels, groups, composition, limits, levels):
     return max(misses)
 
 
-@pytest.mark.parametrize("max_splits", [limit_assignment._MAX_SPLITS, 0], ids=["enumerated", "searched"])
+@pytest.mark.parametrize("seed", range(40))
+def test_few_instances_get_the_cheapest_of_all_labels_with_the_least_miss(seed):
+    costs, groups, composition, limits, levels = problem(seed)
+    rows, slack = assignment_limits(limits, levels, composition, np.bincount(groups, minlength=len(levels)))
+    new = assign_new(costs, groups, composition.sum(axis=0), rows, slack)
+    results = [
+        (largest_miss(labels, groups, composition, limits, levels), costs[np.arange(len(labels)), labels].sum())
+        for labels in map(np.array, itertools.product(range(costs.shape[1]), repeat=len(costs)))
+    ]
+    least, cost = min(results)
+    assert new.is_proved == (least > 0)
+    if least == 0:
+        assert costs[np.arange(len(costs)), new.labels].sum() == pytest.approx(cost)
+
+
+@pytest.mark.parametrize("max_splits", [limit_assignment._MAX_SPLITS, 0], ids=["split", "searched"])
 @pytest.mark.parametrize("seed", range(40))
 def test_the_largest_miss_is_the_least_possible_and_a_proof_is_right(monkeypatch, seed, max_splits):
+    monkeypatch.setattr(limit_assignment, "MAX_LABELLINGS", 0)
     monkeypatch.setattr(limit_assignment, "_MAX_SPLITS", max_splits)
     costs, groups, composition, limits, levels = problem(seed)
     rows, slack = assignment_limits(limits, levels, composition, np.bincount(groups, minlength=len(levels)))
