@@ -125,12 +125,13 @@ def test_each_reading_is_judged_by_the_numbers_that_it_names(many_seeds):
     is_fair = many_seeds["method"] == "FRAC (fair)"
     deviation = many_seeds["deviation_mean"].mask(is_fair, 0.9)
     runs = many_seeds.assign(silhouette=many_seeds["cohesion"], deviation_mean=deviation, deviation_max=deviation)
+    runs.loc[is_fair, ["n_clusters", "cohesion", "deviation_std"]] = 99, 0.0, 0.9
     judged = readings.measure(runs).set_index(["quantity", "reading"])
     assert list(judged.reset_index().columns) == readings.COLUMNS
     for (quantity, _), row in judged.iterrows():
         assert row["numbers"] == judged.loc[quantity, "numbers"].iloc[0]
     frac = judged.loc["FRAC in table 4", "inside"]
-    assert frac["nearest centre"] > frac["fair assignment"]
+    assert frac["nearest centre"] > frac["fair assignment"] == 0
     s, deviation = judged.loc["s in table 5", "inside"], judged.loc["deviation in table 5", "inside"]
     assert s["silhouette"] == s["cohesion"] and deviation["mean"] == deviation["largest"]  # the columns are equal here
 

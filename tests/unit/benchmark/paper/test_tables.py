@@ -78,6 +78,7 @@ def test_table_5_agrees_with_correlations_computed_by_hand():
     # In the three runs that are ok: omega 0, 1, 2; cohesion 1, 3, 2; deviation 3, 2, 1; silhouette as omega.
     runs = some_runs(*[{"matcher": "C"}] * 4).assign(omega=[0.0, 1, 2, 9], status=["ok"] * 3 + ["no_valid_partition"])
     runs = runs.assign(cohesion=[1, 3, 2, 0.8], deviation_mean=[3, 2, 1, 0.1], centroid_silhouette=runs["omega"])
+    runs = runs.assign(silhouette=-runs["omega"])
     table = tables.correlations(runs)
     value = table.set_index(["coefficient", "x", "y"])["value"]
     assert value["pearson", "cohesion", "omega"] == pytest.approx(0.5)
@@ -85,6 +86,7 @@ def test_table_5_agrees_with_correlations_computed_by_hand():
     assert value["kendall", "cohesion", "omega"] == pytest.approx(1 / 3)
     assert value["kendall", "omega", "deviation"] == pytest.approx(-1)
     assert value["pearson", "centroid_silhouette", "omega"] == pytest.approx(1)
+    assert value["pearson", "silhouette", "omega"] == pytest.approx(-1)
     assert set(table["runs"]) == {3}
 
 
