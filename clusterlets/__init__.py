@@ -6,7 +6,7 @@ Importing the package loads no large library. The module that defines a name is 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "2.0.0"
+__version__ = "3.0.0"
 
 # The public names, by the module that defines them.
 _NAMES = {

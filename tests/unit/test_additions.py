@@ -65,7 +65,7 @@ SCORE = """    Score(
 """
 # For each module of metrics: the line after which the entry is inserted, and the fields of the entry.
 SCORES = {
-    "table": ("FURTHER_SCORES = (\n", {"name": "rows_of_pieces", "computed_from": "Pieces", "result": "values.counts.sum()"}),
+    "all_scores": ("FURTHER_SCORES = (\n", {"name": "rows_of_pieces", "computed_from": "Pieces", "result": "values.counts.sum()"}),
     "instances": ("SCORES = (\n", {"name": "rows_of_instances", "computed_from": "Instances", "result": "len(values.X)"}),
 }
 SCORE_NAMES = [fields["name"] for _, fields in SCORES.values()]
@@ -73,12 +73,12 @@ REGISTRY_TESTS = [
     "tests/unit/methods/test_methods.py",
     "tests/unit/methods/test_parameters.py",
     "tests/unit/metrics/test_table.py",
-    "tests/unit/report/test_declarations.py",
-    "tests/unit/steps/test_score_columns.py",
+    "tests/unit/benchmark/report/test_declarations.py",
+    "tests/unit/benchmark/steps/test_score_columns.py",
     "tests/unit/test_estimators.py",
     "tests/unit/test_generated.py",
-    "tests/unit/grid/test_field_configurations.py",
-    "tests/unit/grid/test_grid.py::test_random_streams_never_change",
+    "tests/unit/benchmark/grid/test_field_configurations.py",
+    "tests/unit/benchmark/grid/test_grid.py::test_random_streams_never_change",
     "tests/unit/test_library.py::test_every_public_name_is_the_object_of_that_name",
 ]
 
@@ -143,7 +143,7 @@ from clusterlets.benchmark.report import page
 from clusterlets.benchmark.steps.plot import plot
 
 X, groups, labels = np.arange(12.0)[:, None], np.arange(12) % 2, np.arange(12) // 4
-save_pieces(Prepared(X, groups, ["a", "b"]), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
+save_pieces(Prepared(X, groups, np.array([["a"], ["b"]])), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
 outcomes = cluster_outcomes(get("k-means"), 3, [0], SeedBatch.load("pieces.npz"), {"a": 6, "b": 6})
 write_runs("runs.csv", score_all(get("k-means"), "x", 3, {}, outcomes, 11.0, "absolute"))
 with open("runs.csv", newline="") as file:
