@@ -141,7 +141,6 @@ SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/reproduction.md", "readings"): readings_of_quantities,
     ("docs/reproduction.md", "planned comparisons"): planned_comparisons,
     ("README.md", "table 1"): table1_beside,
-    ("README.md", "shares"): shares_by_table,
     ("README.md", "field"): field_headlines,
 }
 

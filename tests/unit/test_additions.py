@@ -143,7 +143,7 @@ from clusterlets.benchmark.report import page
 from clusterlets.benchmark.steps.plot import plot
 
 X, groups, labels = np.arange(12.0)[:, None], np.arange(12) % 2, np.arange(12) // 4
-save_pieces(Prepared(X, groups, np.array([["a"], ["b"]])), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
+save_pieces(Prepared(X, groups, [["a"], ["b"]]), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
 outcomes = cluster_outcomes(get("k-means"), 3, [0], SeedBatch.load("pieces.npz"), {"a": 6, "b": 6})
 write_runs("runs.csv", score_all(get("k-means"), "x", 3, {}, outcomes, 11.0, "absolute"))
 with open("runs.csv", newline="") as file:

@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from sklearn.datasets import load_breast_cancer
 
 from clusterlets import __main__ as command_line
 
@@ -30,20 +31,46 @@ def temporary_folder_without_display(tmp_path, monkeypatch):
     pyplot.close("all")
 
 
+def lines_below(text, command):
+    """The lines of the first block of output below a command in the README."""
+    return re.search(r"```text\n(.*?)```", text.partition(command)[2], re.DOTALL)[1].splitlines()
+
+
+def is_cut_from(lines, output):
+    """Whether an output has all these lines, in this order."""
+    remaining = iter(output.splitlines())
+    return all(line in remaining for line in lines)
+
+
 def test_the_readmes_example_gives_a_fair_clustering(capsys):
-    (example,) = code_blocks(README, "python")
+    *_, example = code_blocks(README, "python")
     names: dict = {}
     exec(example, names)
     sex, labels, price = names["sex"], names["model"].labels_, names["report"]["price_of_fairness"]
-    assert names["frac"].shape == names["clusterlets"].shape == (500,)
     assert all(abs(sex[labels == cluster].mean() - sex.mean()) < 0.02 + 1e-9 for cluster in range(5))
     assert 1 <= price < 1.5
-    assert capsys.readouterr().out.split() == [f"{names['report']['deviation_max']:.3f}", f"{price:.2f}"]
+    assert capsys.readouterr().out.split() == [str(round(names["report"]["deviation_max"], 3)), str(round(price, 2))]
 
 
-@pytest.mark.parametrize("page", [README, DOCS / "commands.md"], ids=lambda page: page.stem)
-def test_the_documented_command_keeps_its_limit(page, tmp_path, capsys):
-    text = page.read_text(encoding="utf-8")
+def test_the_readmes_command_prints_what_the_readme_shows(tmp_path, capsys):
+    text = README.read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    clusterlets (cluster .*)$", text, re.MULTILINE)
+    data = load_breast_cancer(as_frame=True)
+    data.frame.assign(diagnosis=data.target_names[data.target]).drop(columns="target").to_csv("tumours.csv", index=False)
+    assert command_line.main(command.split()) == 0
+    assert is_cut_from(lines_below(text, command), capsys.readouterr().out)
+    assert (tmp_path / "tumours.html").is_file()
+
+
+def test_the_readmes_method_has_nothing_wrong(capsys):
+    method, _ = code_blocks(README, "python")
+    Path("shuffled.py").write_text(method, encoding="utf-8")
+    assert command_line.main(["check", "shuffled.py"]) == 0
+    assert "shuffled: nothing wrong was found" in capsys.readouterr().out
+
+
+def test_the_documented_command_keeps_its_limit(tmp_path, capsys):
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
     command, *_ = re.findall(r"^    clusterlets (cluster .*--max-deviation .*)$", text, re.MULTILINE)
     rows = [f"{row % 7},{row * row % 11},{'fm'[row % 3 > 0]}" for row in range(60)]
     (tmp_path / "people.csv").write_text("\n".join(["age,income,sex", *rows]))
