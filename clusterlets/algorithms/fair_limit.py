@@ -257,6 +257,9 @@ class _Search:
     def _improve_trial(self, trial: Centres, random_state: np.random.Generator) -> list[Centres]:
         start = self._run_rounds(trial, _MAX_START_ROUNDS)
         swapped = self._swap_centres(start, random_state)
+        if len(self._sample) < len(self._table.X):  # rounds on the sample are much faster than on the table
+            sample = self._sample, self._sample_assignment
+            swapped = run_rounds(*sample, swapped, _MAX_FRACTIONAL_ROUNDS, min_gain=_MIN_FRACTIONAL_GAIN)
         return [start, swapped] if len(self._table.X) <= _SMALL_TABLE else [swapped]
 
     def _run_rounds(self, start: Centres, max_rounds: int, bound_to_beat: float = np.inf) -> Centres:
