@@ -5,7 +5,8 @@
    from poor local optima.
 2. *Labels*, in rounds on the whole table: the dual gives fractional counts of the groups in the clusters, and prices.
    :mod:`clusterlets.algorithms.limit_counts` finds whole counts near these that keep all limits. A transportation problem for
-   each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres.
+   each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres. The first
+   rounds do without whole counts.
 3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors.
 
 A table of at most fourteen rows is solved by enumeration instead. The result is checked in whole-number arithmetic before it is
