@@ -5,7 +5,8 @@
    from poor local optima.
 2. *Labels*, in rounds on the whole table: the dual gives fractional counts of the groups in the clusters, and prices.
    :mod:`clusterlets.algorithms.limit_counts` finds whole counts near these that keep all limits. A transportation problem for
-   each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres.
+   each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres. The first
+   rounds do without whole counts.
 3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors.
 
 A table of at most fourteen rows is solved by enumeration instead. The result is checked in whole-number arithmetic before it is
@@ -271,6 +272,9 @@ class _Search:
     def _improve_trial(self, trial: Centres, random_state: np.random.Generator) -> list[Centres]:
         start = self._run_rounds(trial, _MAX_START_ROUNDS)
         swapped = self._swap_centres(start, random_state)
+        if len(self._sample) < len(self._table.X):  # rounds on the sample are much faster than on the table
+            sample = self._sample, self._sample_assignment
+            swapped = run_rounds(*sample, swapped, _MAX_FRACTIONAL_ROUNDS, min_gain=_MIN_FRACTIONAL_GAIN)
         return [start, swapped] if len(self._table.X) <= _SMALL_TABLE else [swapped]
 
     def _run_rounds(self, start: Centres, max_rounds: int, bound_to_beat: float = np.inf) -> Centres:

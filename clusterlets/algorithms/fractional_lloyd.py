@@ -67,9 +67,14 @@ def fractional_lloyd(
 
 
 def run_rounds(
-    X: np.ndarray, assignment: FairAssignment, start: Centres, max_rounds: int, bound_to_beat: float = np.inf
+    X: np.ndarray,
+    assignment: FairAssignment,
+    start: Centres,
+    max_rounds: int,
+    bound_to_beat: float = np.inf,
+    min_gain: float = _MIN_GAIN,
 ) -> Centres:
-    """Alternate fractional assignments of the rows (n, d) and means until a round brings too little gain.
+    """Alternate fractional assignments of the rows (n, d) and means until a round gains no more than a fraction of the bound.
 
     They also end if they cannot beat another bound.
     """
@@ -78,7 +83,7 @@ def run_rounds(
         temperatures = _COLD_START if multipliers is None else _WARM_START
         dual = assignment.solve_at(X, centres, multipliers, temperatures, _TOLERANCE * assignment.n_instances)
         centres, multipliers, gain = dual.means, dual.multipliers, last_bound - dual.bound
-        if gain <= _MIN_GAIN * last_bound < np.inf or dual.bound - bound_to_beat > _CATCH_UP * gain:
+        if gain <= min_gain * last_bound < np.inf or dual.bound - bound_to_beat > _CATCH_UP * gain:
             break
         last_bound = dual.bound
     return Centres(centres, multipliers, dual.bound)
