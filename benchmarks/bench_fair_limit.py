@@ -151,7 +151,9 @@ def measure_many_rows(n: int, bars: Bars) -> None:
         ("two columns", 5 * two_groups + five_groups, levels_of_pairs),
     ):
         _, seconds = fit(X, groups, 20, "0.02", 0, levels)
-        bars.at_most(f"{n:,} rows, {label}", seconds / plain_seconds, 0.6 if levels is None and groups is two_groups else 2, unit)
+        bars.at_most(
+            f"{n:,} rows, {label}", seconds / plain_seconds, 0.6 if levels is None and groups is two_groups else 2, unit
+        )
     bars.at_most(f"{n:,} rows", peak_megabytes(), 800 * n / 10**6, "MB")
 
 

@@ -65,7 +65,10 @@ SCORE = """    Score(
 """
 # For each module of metrics: the line after which the entry is inserted, and the fields of the entry.
 SCORES = {
-    "all_scores": ("FURTHER_SCORES = (\n", {"name": "rows_of_pieces", "computed_from": "Pieces", "result": "values.counts.sum()"}),
+    "all_scores": (
+        "FURTHER_SCORES = (\n",
+        {"name": "rows_of_pieces", "computed_from": "Pieces", "result": "values.counts.sum()"},
+    ),
     "instances": ("SCORES = (\n", {"name": "rows_of_instances", "computed_from": "Instances", "result": "len(values.X)"}),
 }
 SCORE_NAMES = [fields["name"] for _, fields in SCORES.values()]
