@@ -214,7 +214,7 @@ reference-extended: verify
 	@$(COMPRESS) < $(RESULTS)/runs.csv > reference/extended/runs.csv.xz
 	@test ! -f $(RESULTS)/variants/as_published/runs.csv || \
 	    $(COMPRESS) < $(RESULTS)/variants/as_published/runs.csv > reference/extended/as_published.csv.xz
-	@cut -d, -f-18 $(RESULTS)/comparison.csv > $(REPORTED)/ranges.csv
+	@cut -d, -f-17 $(RESULTS)/comparison.csv > $(REPORTED)/ranges.csv
 	@cp $(RESULTS)/readings.csv $(REPORTED)/
 	@grep -v ",the paper by" $(RESULTS)/shares.csv > $(REPORTED)/copies.csv
 	@$(RUN) python docs/generate.py

@@ -1,5 +1,7 @@
 """Reported against reproduced numbers: which values are compared, and which are counted."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from synthetic_runs import compared_runs, some_runs, synthetic_runs
@@ -140,3 +142,9 @@ def test_a_choice_says_how_often_the_repetitions_make_it(compared_cells):
     choice = cell(compared_cells, "table2", "pima", "k")
     assert choice["reason"].startswith(f"{100 * choice['chosen']:g} % of our repetitions choose it.")
     assert pd.isna(choice["low"]) and pd.isna(cell(compared_cells, "table2", "pima", "size")["chosen"])
+
+
+def test_the_committed_ranges_have_all_columns_but_the_reasons():
+    assert list(reported.ranges().columns) == comparison.COLUMNS[:-1]
+    makefile = (Path(__file__).parents[4] / "Makefile").read_text(encoding="utf-8")
+    assert f"cut -d, -f-{len(comparison.COLUMNS) - 1} $(RESULTS)/comparison.csv" in makefile
