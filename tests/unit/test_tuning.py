@@ -69,8 +69,8 @@ def test_the_requested_limit_comes_first_for_every_number_of_clusters(tuned):
 
 
 def rows_where_a_looser_limit_does_better():
-    """73 rows with two groups: the clusters of the limit 0.1 keep 0.07 and cost less than those of a fit with 0.07."""
-    rng = np.random.default_rng(14)
+    """105 rows with two groups: the clusters of the limit 0.1 keep 0.07 and cost less than those of a fit with 0.07."""
+    rng = np.random.default_rng(64)
     n, _, d = int(rng.integers(60, 150)), rng.integers(3, 8), int(rng.integers(1, 3))
     return rng.normal(size=(n, d)), (rng.random(n) < 0.4).astype(int)
 

@@ -64,11 +64,6 @@ def test_a_wrong_configuration_is_refused_before_anything_runs(workflow):
     assert workflow.results() == {}
 
 
-def test_a_number_with_an_underscore_on_the_command_line_is_refused(workflow):
-    run = workflow.run("--dry-run", "--config", "sample_size=1_0")
-    assert run.status != 0 and "--config sample_size=1_0: 1_0 can be misread" in run.output, run.output
-
-
 def test_without_a_dataset_the_run_ends_before_the_grid_and_the_message_says_what_to_do(workflow):
     # No source answers: the mirror does not exist, and the public addresses lead to a proxy that refuses.
     refusing_proxy = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")

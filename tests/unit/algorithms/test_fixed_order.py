@@ -29,6 +29,7 @@ ALLOWED = {
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
     ("clusterlets.algorithms.limit_counts", "counts_by_program", "import scipy"): "its counts are searched again",
     ("clusterlets.algorithms.limit_assignment", "_program_within", "import scipy"): "its counts are checked",
+    ("clusterlets.algorithms.limit_counts", "_improve_counts", "**"): "of a whole number",
     ("clusterlets.algorithms.limit_counts", "counts_by_program", "@"): "of a sparse matrix of whole numbers",
     (
         "clusterlets.algorithms.limit_repair",
@@ -55,6 +56,7 @@ ALLOWED = {
     ("clusterlets.benchmark.analysis.paired", "", "import statsmodels"): _STATISTICAL_TEST,
     ("clusterlets.benchmark.analysis.leaderboard", "", "import scipy"): _STATISTICAL_TEST,
     ("clusterlets.benchmark.analysis.leaderboard", "", "import statsmodels"): _STATISTICAL_TEST,
+    ("clusterlets.benchmark.analysis.leaderboard", "_exact_bounds", ".beta"): "rounded to six decimals",
     ("clusterlets.benchmark.analysis.leaderboard", "overall", "np.quantile"): "one of the values",
 }
 

@@ -199,6 +199,6 @@ def test_a_value_that_holds_the_sign_between_names_stays_one_value(people, run):
     command = ("cluster", "people.csv", "--features", "height", "-k", "2", "--max-deviation", "0.1", "--save", "model.json")
     assert "; skills: R 50.0%, R + SQL 50.0%\n" in run(*command, "--sensitive", "skills", "--report", "page.html")[1]
     people.assign(skills=skills * 15, tools=tools * 15).head(8).to_csv("new.csv", index=False)
-    status, output, _ = run(*command, "--sensitive", "skills", "--sensitive", "tools", "--combinations")
+    status, output, _ = run(*command, "--sensitive", "skills", "--sensitive", "tools", "--all-scores")
     assert status == 0 and "'R' + 'SQL + C'" in output and "'R + SQL' + 'C'" in output
-    assert "'R' + 'SQL + C' 25.0%" in run("assign", "model.json", "new.csv")[1]
+    assert "tools = C 75.0%, tools = SQL + C 25.0%" in run("assign", "model.json", "new.csv")[1]

@@ -65,7 +65,7 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sens
 
 
 def test_the_printed_command_saves_the_requested_limit_although_a_looser_one_gave_the_clusters(tmp_path, monkeypatch, run):
-    rng = np.random.default_rng(14)
+    rng = np.random.default_rng(64)
     n, _, d = int(rng.integers(60, 150)), rng.integers(3, 8), int(rng.integers(1, 3))
     frame = pd.DataFrame(rng.normal(size=(n, d)), columns=["x", "y"]).assign(g=np.where(rng.random(n) < 0.4, "a", "b"))
     frame.to_csv(tmp_path / "rows.csv", index=False)

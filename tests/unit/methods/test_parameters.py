@@ -103,7 +103,7 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
         ),
         (["--method", "D", "--clusterlets", "5", "--hops", "1.5"], "hops: 1.5; it must be a whole number"),
         (["--method", "C", "--omega", "1.5"], "omega: 1.5; it must be a number from 0 to 1"),
-        (["--method", "C", "--omega", "0.2_5"], "0.2_5 can be misread; write numbers like 100000"),
+        (["--method", "C", "--omega", "0.2_5"], "omega: '0.2_5'; it must be a number from 0 to 1"),
         (
             ["--method", "FRAC", "--tau", "a tenth"],
             "tau: 'a tenth'; it must be a number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or balanced",

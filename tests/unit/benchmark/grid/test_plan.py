@@ -175,7 +175,7 @@ def test_a_users_table_is_identified_by_its_content_and_read_as_the_configuratio
     people = SimpleNamespace(tables_of="results", dataset="people.city")
     assert plan.user_tables == ["people.city"] and re.fullmatch(plan.user_tables_constraint(), "people.city")
     assert re.fullmatch("[0-9a-f]{64}", plan.user_table_hash(people))
-    settings = {"sensitive": ["city"], "features": "numeric", "scaling": "none", **reading}
+    settings = {"sensitive": ["city"], "features": "numeric", "scaling": "none", "sheet": None, **reading}
     assert json.loads(plan.user_table_settings(people)) == settings
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
