@@ -38,8 +38,8 @@ _LONGEST_MESSAGE = 300  # characters; longer messages of the schema's validator 
 # Folders that cannot be the folder of results: `_IN_USE` in any working directory, `SOURCES` in the checkout.
 _IN_USE = (".git", ".snakemake", "data")
 SOURCES = (
-    *(*_IN_USE, ".arm64", ".ci", ".github", ".venv", ".venv-lint", "benchmarks", "build", "clusterlets", "config", "containers"),
-    *("docs", "envs", "profiles", "reference", "snakemake_logger_plugin_cells", "tests", "workflow"),
+    *(*_IN_USE, ".arm64", ".ci", ".github", ".venv", ".venv-lint", "benchmarks", "build", "clusterlets", "config"),
+    *("containers", "docs", "envs", "profiles", "reference", "snakemake_logger_plugin_cells", "tests", "workflow"),
 )
 
 
