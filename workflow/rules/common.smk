@@ -37,7 +37,17 @@ from clusterlets.benchmark.grid.configuration import (
 )
 from clusterlets.benchmark.grid.fingerprints import analysis_code, parameters, step_code
 from clusterlets.benchmark.grid.locks import LOCK, PLANNED
-from clusterlets.benchmark.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, batch_log, batch_path, fit_path, prepared_path
+from clusterlets.benchmark.grid.paths import (
+    CELL,
+    CELL_LOG,
+    FIT_LOG,
+    GEOMETRY,
+    PLAIN_COST,
+    batch_log,
+    batch_path,
+    fit_path,
+    prepared_path,
+)
 from clusterlets.benchmark.grid.plan import Plan, results_settings
 from clusterlets.benchmark.grid.preflight import check_paths, check_writable, fetch_all, full_disk
 from clusterlets.methods import COMPILED

@@ -11,6 +11,9 @@ rule fit_method:
         FIT_LOG,
     conda:
         CLUSTER
+    resources:
+        # Not a parameter: a changed budget reruns only the cells that exceeded the old one.
+        budget=lambda wildcards: plan.budget,
     params:
         **plan.method_code("benchmark.steps.fit_method"),
         method=plan.method_entry,
@@ -18,9 +21,6 @@ rule fit_method:
         starts=plan.starts,
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(fit_path("pieces")),
-    resources:
-        # Not a parameter: a changed budget reruns only the cells that exceeded the old one.
-        budget=lambda wildcards: plan.budget,
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
@@ -41,6 +41,8 @@ rule score_method:
         CELL_LOG,
     conda:
         CLUSTER
+    resources:
+        budget=lambda wildcards: plan.budget,
     params:
         **plan.method_code("benchmark.steps.score_method"),
         tables_of=plan.tables_of,
@@ -50,8 +52,6 @@ rule score_method:
         base_seed=config["base_seed"],
         exceeded_budget=plan.exceeded_budget(CELL),
         deviation=plan.deviation,
-    resources:
-        budget=lambda wildcards: plan.budget,
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}"
     shell:

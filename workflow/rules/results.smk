@@ -133,6 +133,9 @@ rule account:
         f"{OUT}/logs/account.log",
     conda:
         ANALYSIS
+    resources:
+        # Not a parameter, because other options after --config must not make the accounts again.
+        config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
     params:
         **parameters(step_code("benchmark.steps.account", "benchmark.provenance.accounts", libraries=LIBRARIES)),
         config=grid_settings,
@@ -141,9 +144,6 @@ rule account:
         # The logs of these rules are not complete yet.
         ignored_rules=",".join(["account", "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),
-    resources:
-        # Not a parameter, because other options after --config must not make the accounts again.
-        config_options=lambda wildcards: json.dumps(list(workflow.config_settings.config_args or [])),
     message:
         "Add up what the jobs cost"
     shell:
