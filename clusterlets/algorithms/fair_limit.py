@@ -204,7 +204,11 @@ class _Search:
         has_solution = start is not None and table.is_kept_by(start)
         equal_counts = np.repeat(table.totals[:, None] / self._k, self._k, axis=1)
         try:  # find out first whether clusters within the limits exist
-            counts = table.whole_counts(equal_counts, table.counts_of(start) if has_solution else None, self._deadline)
+            counts = table.whole_counts(
+                equal_counts,
+                table.counts_of(start) if has_solution else None,  # type: ignore[arg-type]  # then there is a start
+                self._deadline,
+            )
         except NoClusteringError as error:
             error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
@@ -337,7 +341,7 @@ class _Search:
             dual = self._solve_dual(centres, multipliers, _WARM_START)
             if not self._has_converged(dual):
                 break
-            centres, multipliers, n_rounds = dual.means, dual.multipliers, n_rounds + 1
+            centres, multipliers, n_rounds = dual.means, dual.multipliers, n_rounds + 1  # type: ignore[assignment]  # a solution has means
             if last_bound - dual.bound <= _MIN_FRACTIONAL_GAIN * last_bound < np.inf:
                 patience -= len(table.X) > _LARGE_TABLE  # there, a second round with whole instances would hardly gain
                 break

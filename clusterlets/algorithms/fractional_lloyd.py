@@ -82,7 +82,7 @@ def run_rounds(
     for _ in range(max_rounds):
         temperatures = _COLD_START if multipliers is None else _WARM_START
         dual = assignment.solve_at(X, centres, multipliers, temperatures, _TOLERANCE * assignment.n_instances)
-        centres, multipliers, gain = dual.means, dual.multipliers, last_bound - dual.bound
+        centres, multipliers, gain = dual.means, dual.multipliers, last_bound - dual.bound  # type: ignore[assignment]  # a solution has means
         if gain <= min_gain * last_bound < np.inf or dual.bound - bound_to_beat > _CATCH_UP * gain:
             break
         last_bound = dual.bound

@@ -153,6 +153,7 @@ def write_page(options: argparse.Namespace, command: str, text: Summary, data: O
 
 def labelled(data: OwnTable, options: argparse.Namespace) -> tuple[OwnTable, np.ndarray]:
     """The rows with a label, and their labels (n,), as text. A note counts the others, which are left out."""
+    assert data.labels is not None  # the option --labels is required
     labels = np.char.strip(data.labels.astype(str))
     has_label = labels != ""
     if has_label.all():

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser, *, shows_groups: bool = False) 
         ("features", "columns to cluster by (default: numeric ones)"),
         ("exclude", "columns that are no features; may be repeated"),
     ):
-        settings = {"required": True} if option == "sensitive" else {"default": []}
+        settings: dict[str, Any] = {"required": True} if option == "sensitive" else {"default": []}
         table.add_argument(f"--{option}", action="extend", type=cli.columns, metavar="A,B,...", help=purpose, **settings)
     if shows_groups:
         table.add_argument("--all-scores", action="store_true", help="show all scores, and combinations of groups too")

@@ -83,10 +83,10 @@ def main(arguments: list[str]) -> int:
         cli.write_table(options.output, pd.DataFrame({**columns, "moved": repaired.moved}))
         if options.output != cli.STANDARD_OUTPUT:
             print(f"clusters of the rows: {options.output}", file=stream)
-    if options.save:
+    if options.save and data:
         names = _save(options, data, repaired.labels, bounds)
         print(f"clustering: {options.save}   ({', '.join(f'{n} is {name}' for n, name in enumerate(names))})", file=stream)
-    if options.report:
+    if options.report and data:
         method, judgement = f"labels of {options.labels}, repaired", f"Limits kept by every cluster: {asked}."
         text = describe(options, data, repaired.labels, method, judgement, [])
         write_page(options, shlex.join(["clusterlets", "repair", *arguments]), text, data, repaired.labels)

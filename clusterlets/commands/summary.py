@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -126,7 +126,7 @@ def verdict(judgement: str, columns: Mapping[str, "FairnessReport"], price: floa
     return f"{judgement} Largest deviation {report.deviations.max():.3f}, {worst_cluster(report, column)}{cost}."
 
 
-def groups_within(sensitive: pd.DataFrame, max_deviation: object) -> list[str]:
+def groups_within(sensitive: pd.DataFrame, max_deviation: Any) -> list[str]:
     """A warning if a limit on the deviation lets clusters lack whole groups, because these are smaller than the limit."""
     limits = max_deviation if isinstance(max_deviation, Mapping) else dict.fromkeys(sensitive, max_deviation)
     small = [

@@ -52,7 +52,7 @@ def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[s
         title = name or next((title for title in sheets if title not in hidden), None)
         sheet = sheets.get(title)
         rows = [[_value(cell) for cell in row] for row in sheet.iter_rows()] if sheet else []
-        formulas = _formulas_without_value(path, title, rows) if any("" in row for row in rows) else {}
+        formulas = _formulas_without_value(path, title, rows) if any("" in row for row in rows) else {}  # type: ignore[arg-type]
     if sheet is None and name is not None:
         raise BadData(f"{path.name} has no sheet {name!r} with cells; its sheets: {', '.join(sheets)}.")
     if sheet is None:

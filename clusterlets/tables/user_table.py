@@ -322,7 +322,7 @@ class _Source:
         """Read a file that has all these columns."""
         reading.check()
         check_file(path)
-        ending, numbers, faults, remarks = path.suffix.lower(), [], {}, []
+        ending, numbers, faults, remarks = path.suffix.lower(), [], {}, []  # type: ignore[var-annotated]
         if reading.sheet is not None and ending != ".xlsx":
             raise BadData(f"{path.name} has no sheets, so --sheet {reading.sheet} cannot be one.")
         if ending in SEPARATORS:
@@ -332,7 +332,7 @@ class _Source:
         else:
             header, columns = _read_parquet(path)
         unit = "line" if numbers else "row"
-        numbers = numbers or range(1, len(columns[0]) + 1 if columns else 1)
+        numbers = numbers or range(1, len(columns[0]) + 1 if columns else 1)  # type: ignore[assignment]
         while header and not header[-1].strip() and not "".join(columns[-1]).strip():  # each line ends with a separator
             header, columns = header[:-1], columns[:-1]
         named = [*sensitive, *([] if features == NUMERIC else features), *keep]
