@@ -160,7 +160,7 @@ def assign_new(costs: np.ndarray, groups: np.ndarray, sizes: np.ndarray, rows: n
 
     Notes
     -----
-    All labels of a few instances are tried (:data:`~clusterlets.algorithms.enumeration.MAX_LABELLINGS`). Otherwise O(n k) time
+    All labels of a few instances are tried (``enumeration.MAX_LABELLINGS``). Otherwise O(n k) time
     per step of the dual, plus the transports. Labels are then the cheapest ones with the counts that were found, and these
     counts are near the cheapest fractional ones. The least miss is exact for few instances (:data:`_MAX_SPLITS`).
     Otherwise it is found by bisection, with the search for whole counts at each step and, where it fails, an integer program.

@@ -25,8 +25,10 @@ def checkout_in(folder):
     """Copy the code to a folder, as in a second checkout, and return the folder."""
     folder.mkdir()
     for name in CODE:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-        copy(ROOT / name, folder / name)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, symlinks=True)  # workflow/pythonpath holds a link to the package
+        else:
+            shutil.copy2(ROOT / name, folder / name)
     return folder
 
 
