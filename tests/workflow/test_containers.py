@@ -41,7 +41,7 @@ def test_the_demo_can_be_planned_with_only_the_copied_files(tmp_path):
     for name, _ in copied_by_docker():
         target = tmp_path / "opt" / name
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, target)

@@ -127,7 +127,7 @@ def test_a_library_that_differs_from_the_lock_is_said_once_and_recorded(workflow
     (distribution / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 2.4.5\n")
     run = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent)})
     assert run.status == 0 and run.output.count("numpy 2.4.5") == 1, run.output
-    assert "The environment has numpy 2.4.5 instead of " in run.output
+    assert re.search(r"The environment has numpy 2\.4\.5 \(from .*\) instead of ", run.output)
     records = [json.loads(path.read_text()) for path in (workflow.folder / ".snakemake" / "metadata").iterdir()]
     assert any("numpy: 2.4.5" in " ".join(record["params"]) for record in records)
 
@@ -136,9 +136,9 @@ def test_each_job_checks_its_own_environment(workflow, tmp_path_factory):
     """A job may run in a different environment from Snakemake's, so Snakemake cannot check the job's libraries."""
     other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
     python = tmp_path_factory.mktemp("bin") / "python"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{other.parent}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
-    run = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent), "PATH": path})
+    run = workflow.run("results/tiny/prepared/iris.npz", environment={"PATH": path})
     assert run.status != 0 and "clusterlets fetch-dataset: This job has numpy 2.4.5" in run.output, run.output
     assert workflow.results() == {}
