@@ -78,6 +78,9 @@ class Asked:
             raise ClusterletsError(
                 f"{options.clustering} has the sensitive columns {', '.join(names)}, not {', '.join(options.sensitive)}."
             )
+        if saved.feature_names and not (options.features or options.exclude):  # else the price would be about other features
+            n_encoded = sum(map(len, saved.text_columns.values()))
+            options.features = list(saved.feature_names[: len(saved.feature_names) - n_encoded])
         if not bounds:
             if saved.method != FairLimit.name:
                 raise ClusterletsError(
@@ -116,7 +119,8 @@ def _judge(asked: Asked, broken: list[tuple]) -> tuple[str, list[Line]]:
         Line("breaks", f"cluster {cluster}: {counted(n, 'row')} of {group} too {'many' if is_too_many else 'few'}")
         for cluster, group, n, is_too_many in broken
     ]
-    return f"Limits {verdict}: {asked}.", [Line("limits", f"{verdict}   ({asked})"), *breaks]
+    own_shares = " By the shares of the present table, which these limits do not mean:" if asked.reference else ""
+    return f"Limits {verdict}: {asked}.{own_shares}", [Line("limits", f"{verdict}   ({asked})"), *breaks]
 
 
 def describe(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, method: str, judgement: str, lines) -> Summary:

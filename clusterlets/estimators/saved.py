@@ -27,6 +27,7 @@ from clusterlets.text import counted, first_of, names_of_groups
 
 #: Whose shares the limits of new rows are about: those of the fitted table, or of old and new rows together.
 REFERENCES = ("fit", "union")
+_FAR = 10  # standard deviations from the fitted table: no feature of rows in the same units lies there in all of them
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,7 @@ class SavedClustering:
             raise InvalidInput(f"reference={reference!r} must be {' or '.join(REFERENCES)}.")
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._features(X)
+        self._warn_of_other_units(X)
         codes, groups = self._encode_groups(sensitive_features, len(X))
         n_unknown = len(groups) - len(self.groups)
         counts, fitted_counts = np.pad(self.counts, ((0, n_unknown), (0, 0))), np.pad(self.fitted_counts, (0, n_unknown))
@@ -230,6 +232,18 @@ class SavedClustering:
         if self.miss:
             warnings.warn(f"{self.miss}.", LimitsMissed, stacklevel=2)
         return new.labels
+
+    def _warn_of_other_units(self, X: np.ndarray) -> None:
+        """Warn if all new rows (n, d) are far from the fitted table in a feature, as where their units differ."""
+        if self.mean is not None and len(X):
+            far = np.flatnonzero((np.abs(X) > _FAR).all(axis=0))
+            names = [str(column) if self.feature_names is None else self.feature_names[column] for column in far]
+            if names:
+                warnings.warn(
+                    f"all new rows lie more than {_FAR} standard deviations from the fitted table in "
+                    f"{', '.join(first_of(names, 5))}; check the units",
+                    stacklevel=3,
+                )
 
     def _describe_drift(self, limit: np.ndarray, groups: list[tuple], union: np.ndarray, fitted: np.ndarray, since: int) -> str:
         """How the share that a limit (K,) bounds has changed, by counts (K,) of old and new rows, and of fitted ones."""

@@ -734,3 +734,20 @@ def test_the_command_shows_the_limited_shares_of_each_column_and_takes_the_union
     share = (2 * (old["old"] == 0).sum()) / (len(old) + (old["old"] == 0).sum())
     assert "reference   shares of old and new rows: sex = f " in output and f"old = 0 {share:.1%}" in output
     assert "limits      kept by old and new rows together" in output
+
+
+def test_new_rows_in_other_units_are_noted(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"height": rng.normal(170, 10, 90).round(1), "sex": np.where(rng.random(90) < 0.5, "f", "m")})
+    frame.to_csv("fit.csv", index=False)
+    frame.head(20).to_csv("same.csv", index=False)
+    frame.head(20).assign(height=frame["height"] / 100).to_csv("metres.csv", index=False)
+    assert run("cluster", "fit.csv", "--sensitive", "sex", "-k", "2", "--max-deviation", "0.2", "--save", "fit.json")[0] == 0
+    note = "note: all new rows lie more than 10 standard deviations from the fitted table in height; check the units"
+    assert (
+        note in run("assign", "fit.json", "metres.csv")[1] and "check the units" not in run("assign", "fit.json", "same.csv")[1]
+    )
+    frame.assign(seg=np.arange(90) % 2, weight=rng.normal(70, 9, 90)).to_csv("seg.csv", index=False)
+    output = run("audit", "seg.csv", "--labels", "seg", "--sensitive", "sex", "--clustering", "fit.json")[1]
+    assert "By the shares of the present table" in output and "\nfeatures: height\n" in output
