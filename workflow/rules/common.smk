@@ -22,7 +22,7 @@ if not os.path.isdir(CHECKOUT):
 # Here and in the jobs, use the package next to the Snakefile, not an installed one. The folder holds only a link to it, because
 # a user's file in the checkout or the working folder must not replace a library's module.
 PYTHONPATH = f"{CHECKOUT}/workflow/pythonpath"
-sys.path.insert(0, PYTHONPATH)
+sys.path = [PYTHONPATH, *(folder for folder in sys.path if folder != CHECKOUT)]  # Snakemake puts the checkout there
 os.environ.update(
     PYTHONPATH=os.pathsep.join(filter(None, [PYTHONPATH, os.environ.get("PYTHONPATH")])),
     PYTHONSAFEPATH="1",
