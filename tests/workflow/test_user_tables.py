@@ -73,8 +73,12 @@ def test_the_whole_grid_runs_and_the_groups_keep_their_names(people):
     # Two seeds of five matchers, FRAC's two outputs and two controls.
     assert len(rows_of["people.city"]) == len(rows_of["iris"]) == len(rows) / 2 == 2 * (5 + 2 + 2)
     assert {row["status"] for row in rows} == {"ok"}
-    for file in ("results/people/prepared/people.city.json", "results/people/geometry/people.city.json"):
-        assert json.loads((folder / file).read_text(encoding="utf-8"))["groups"] == CITIES
+    prepared, geometry = (
+        json.loads((folder / f"results/people/{kind}/people.city.json").read_text(encoding="utf-8"))
+        for kind in ("prepared", "geometry")
+    )
+    cities = [city for (city,) in geometry["group_values"]]
+    assert prepared["groups"] == dict(zip(cities, geometry["group_sizes"], strict=True)) == CITIES
     scalings = [json.loads((folder / f"results/people/prepared/{name}.json").read_text())["scaling"] for name in rows_of]
     assert scalings == ["none", "standard"]
     assert "people.city" in (folder / "results/people/report.html").read_text(encoding="utf-8")
