@@ -163,9 +163,9 @@ def test_the_page_is_never_wider_than_the_screen(results_folder, show, width):
     assert page.run("[...document.images].every(image => image.getBoundingClientRect().right <= innerWidth)")
 
 
-def test_on_a_phone_the_first_figure_comes_within_four_screens_after_table_1(results, show):
+def test_on_a_phone_the_first_figure_comes_within_three_screens(results, show):
     page = show(results / "report.html", width=390, height=844)
-    assert page.run("document.querySelector('main figure').getBoundingClientRect().top + scrollY") < 4 * 844
+    assert page.run("document.querySelector('main figure').getBoundingClientRect().top + scrollY") < 3 * 844
 
 
 def test_on_a_phone_the_navigation_is_folded_until_it_is_clicked(results, show):
