@@ -46,16 +46,20 @@ def largest_miss(labels, groups, composition, limits, levels):
     return max(misses)
 
 
+def least_of_all_labels(costs, groups, composition, limits, levels):
+    """The least largest miss of all labels of the instances, and the least cost of labels with this miss."""
+    return min(
+        (largest_miss(labels, groups, composition, limits, levels), costs[np.arange(len(labels)), labels].sum())
+        for labels in map(np.array, itertools.product(range(costs.shape[1]), repeat=len(costs)))
+    )
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_few_instances_get_the_cheapest_of_all_labels_with_the_least_miss(seed):
     costs, groups, composition, limits, levels = problem(seed)
     rows, slack = assignment_limits(limits, levels, composition, np.bincount(groups, minlength=len(levels)))
     new = assign_new(costs, groups, composition.sum(axis=0), rows, slack)
-    results = [
-        (largest_miss(labels, groups, composition, limits, levels), costs[np.arange(len(labels)), labels].sum())
-        for labels in map(np.array, itertools.product(range(costs.shape[1]), repeat=len(costs)))
-    ]
-    least, cost = min(results)
+    least, cost = least_of_all_labels(costs, groups, composition, limits, levels)
     assert new.is_proved == (least > 0)
     if least == 0:
         assert costs[np.arange(len(costs)), new.labels].sum() == pytest.approx(cost)
@@ -69,11 +73,7 @@ def test_the_largest_miss_is_the_least_possible_and_a_proof_is_right(monkeypatch
     costs, groups, composition, limits, levels = problem(seed)
     rows, slack = assignment_limits(limits, levels, composition, np.bincount(groups, minlength=len(levels)))
     new = assign_new(costs, groups, composition.sum(axis=0), rows, slack)
-    results = [
-        (largest_miss(labels, groups, composition, limits, levels), costs[np.arange(len(labels)), labels].sum())
-        for labels in map(np.array, itertools.product(range(costs.shape[1]), repeat=len(costs)))
-    ]
-    least, cost = min(results)
+    least, cost = least_of_all_labels(costs, groups, composition, limits, levels)
     miss = largest_miss(new.labels, groups, composition, limits, levels)
     # Limits are replaced by fractions with small denominators, which change a miss, but not whether a limit is kept.
     assert miss == pytest.approx(float(least), abs=0.01)
