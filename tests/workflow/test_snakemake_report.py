@@ -18,4 +18,4 @@ def test_every_result_has_a_category_and_labels(finished, tmp_path):
     assert all(entries[name]["labels"]["result"] and entries[name]["labels"]["format"] for name in expected)
     assert entries["results/tiny/runs.csv"]["labels"]["result"] == "runs of results/tiny"  # and not of a variant
     categories = json.JSONDecoder().raw_decode("{" + text.partition("var categories = {")[2])[0]
-    assert {"Report", "Data", "Tables", "Tests", "Claims", "Leaderboard", "Figures", "Accounts"} <= categories.keys()
+    assert {"Report", "Data", "Tables", "Tests", "Leaderboard", "Figures", "Accounts"} <= categories.keys()

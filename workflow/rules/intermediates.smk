@@ -1,4 +1,6 @@
 # What the matchers share: extract_clusterlets -> sum_distances, and sample_partitions for the matcher C
+# These jobs have no budget. The resource is here because the cluster profiles put them in one group with those of methods.smk,
+# and Snakemake refuses a group in which a resource that is text differs.
 
 
 rule extract_clusterlets:
@@ -11,6 +13,8 @@ rule extract_clusterlets:
         batch_log("extract_clusterlets"),
     conda:
         CLUSTER
+    resources:
+        budget=lambda wildcards: plan.budget,
     params:
         **parameters(step_code("benchmark.steps.extract_clusterlets", libraries=COMPILED)),
         base_seed=config["base_seed"],
@@ -33,6 +37,8 @@ rule sum_distances:
         batch_log("sum_distances"),
     conda:
         CLUSTER
+    resources:
+        budget=lambda wildcards: plan.budget,
     params:
         **parameters(step_code("benchmark.steps.sum_distances", libraries=COMPILED)),
         base_seed=config["base_seed"],
@@ -54,6 +60,8 @@ rule sample_partitions:
         batch_log("sample_partitions"),
     conda:
         CLUSTER
+    resources:
+        budget=lambda wildcards: plan.budget,
     params:
         **parameters(step_code("benchmark.steps.sample_partitions")),
         base_seed=config["base_seed"],
