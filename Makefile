@@ -9,7 +9,7 @@
 #   make docs       builds the documentation site into build/docs; every warning is an error
 #   make docs-links checks every external link of the documentation (needs a network)
 #   make test-slurm tests the profiles on a real SLURM, which it starts in a separate folder (as root)
-#   make smoke PROFILE=profiles/slurm   tries a cluster in two minutes
+#   make smoke PROFILE=profiles/slurm   tries a cluster; more options of Snakemake go into OPTIONS
 #   make test-arm   tests that a tiny grid on an emulated aarch64 gives the same bytes as on x86-64 (Debian)
 #   make data       fetches, prepares and lists the datasets of config.yaml
 #   make check-data checks whether every public address still serves the expected data
@@ -32,7 +32,7 @@ WORKERS ?= $(CORES)
 EXCLUDE ?=
 RESULTS ?= results
 PROFILE ?=
-SMOKE_SECONDS ?= 120
+OPTIONS ?=
 
 VENV := .venv
 LINTERS := .venv-lint
@@ -92,14 +92,14 @@ test-all: test test-slow
 VERSIONS := tests/unit/test_estimators.py tests/unit/tables tests/unit/commands tests/unit/benchmark/report
 test-versions: test-newest test-oldest
 
-test-newest: OPTIONS := highest error
-test-oldest: OPTIONS := lowest-direct default
+test-newest: VERSION_OPTIONS := highest error
+test-oldest: VERSION_OPTIONS := lowest-direct default
 test-newest test-oldest: $(READY)
 	@environment=$(CURDIR)/$(VENV)/$@; set -e; \
 	$(VENV)/bin/uv venv --quiet --clear $$environment; \
-	$(VENV)/bin/uv pip install --quiet --python $$environment --resolution $(word 1,$(OPTIONS)) '.[all,dev]'; \
+	$(VENV)/bin/uv pip install --quiet --python $$environment --resolution $(word 1,$(VERSION_OPTIONS)) '.[all,dev]'; \
 	export PATH="$$environment/bin:$$PATH" PYTHONPATH="$(CURDIR)" NUMBA_CACHE_DIR="$$environment/numba"; \
-	python -m pytest --quiet -p no:cacheprovider -W $(word 2,$(OPTIONS)) -m "not slow" $(VERSIONS); \
+	python -m pytest --quiet -p no:cacheprovider -W $(word 2,$(VERSION_OPTIONS)) -m "not slow" $(VERSIONS); \
 	snakemake --cores 1 --configfile workflow/configs/smoke.yaml --config results=results/$@
 
 # The linters have their own environment, because the workflow does not need them. All of them run, even if one complains.
@@ -130,17 +130,16 @@ docs-links: $(SPHINX_READY)
 test-slurm: $(PLUGINS_READY)
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" CLUSTERLETS_TEST_SLURM=1 python -m pytest tests/slurm
 
-# One submission with every kind of job. Run it on the login node. When the time is up, Snakemake cancels the jobs.
+# One submission with every kind of job. Run it on the login node. The scheduler ends a job that runs for longer than the profile
+# allows; waiting in the queue has no limit.
 smoke: $(PLUGINS_READY)
 	@test -f "$(PROFILE)/config.yaml" || { echo "Name a profile: make smoke PROFILE=profiles/slurm"; exit 1; }
 	@rm -rf results/smoke
-	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" timeout $(SMOKE_SECONDS) snakemake --profile $(PROFILE) \
-	    --configfile workflow/configs/smoke.yaml -- results/smoke/runs.csv; status=$$?; \
-	case $$status in \
-	0) echo "Smoke job passed: the cluster ran every kind of job, and its results came back." ;; \
-	124) echo "Smoke job cancelled after $(SMOKE_SECONDS) s. Did it wait in the queue? SMOKE_SECONDS=600 waits longer." ;; \
-	*) echo "Smoke job failed; docs/hpc.md (When something dies) says where to look." ;; \
-	esac; exit $$status
+	@echo "A full queue delays the jobs. Ctrl-C cancels them."
+	@if $(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" snakemake --profile $(PROFILE) --configfile workflow/configs/smoke.yaml \
+	    $(OPTIONS) -- results/smoke/runs.csv; \
+	then echo "Smoke job passed: the cluster ran every kind of job, and its results came back."; \
+	else echo "Smoke job failed; docs/hpc.md (When something dies) says where to look."; exit 1; fi
 
 test-arm: $(READY)
 	@$(RUN) CLUSTERLETS_TEST_ARM=1 python -m pytest -o faulthandler_timeout=3600 tests/arm

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 
 from clusterlets.benchmark.grid.configuration import read_configuration
+from clusterlets.benchmark.grid.runs_frame import fill_text
 from clusterlets.benchmark.paper.claims import COLUMNS, OWN
 from clusterlets.benchmark.report.figures import declarations
 from clusterlets.benchmark.steps.analyse import analyse
@@ -59,7 +60,8 @@ CLAIMS = pd.DataFrame(
         },
     ],
     columns=COLUMNS,
-).fillna("")
+)
+CLAIMS = fill_text(CLAIMS, *CLAIMS)
 CLAIMS = CLAIMS.assign(comparison=OWN, statement=CLAIMS["claim_in_short"] + ".", sentence=1, test="A test.")
 SENSITIVITY = pd.DataFrame(
     {

@@ -73,6 +73,7 @@ def test_without_a_dataset_the_run_ends_before_the_grid_and_the_message_says_wha
     assert run.status != 0
     for text in ("nowhere", "data/raw/pima/diabetes.csv", "--config exclude=pima"):
         assert text in run.output, run.output
+    assert "common.smk" not in run.output  # no traceback
     assert workflow.results() == {}
     planned = workflow.run("--dry-run", config=config, environment=environment)  # it asks no source
     assert "pima (data/raw/pima/diabetes.csv). To leave them out: --config exclude=pima" in planned.output, planned.output

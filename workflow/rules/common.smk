@@ -10,7 +10,7 @@ import sys
 class ErrorForUsers(WorkflowError):
     """An error of which Snakemake prints only the message. With a traceback, it would also print lines of code."""
 
-    __traceback__ = None
+    __traceback__ = property(lambda self: None, lambda self, value: None)  # Python's context managers set it
 
 
 if not os.path.isdir(CHECKOUT):

@@ -24,6 +24,7 @@ from statsmodels.stats.multitest import multipletests
 
 from clusterlets.algorithms.elementary import exp, log
 from clusterlets.benchmark.analysis import selection
+from clusterlets.benchmark.grid.runs_frame import fill_text
 from clusterlets.parameter_text import parse_parameters
 
 #: Limits on the largest deviation of a cluster.
@@ -195,7 +196,7 @@ def _in_cases(runs: pd.DataFrame) -> pd.DataFrame:
 
     The new column ``exact`` says which runs have exactly k clusters and a price. Overlapping clusterings have no price.
     """
-    runs = runs.fillna({"parameters": ""})  # pandas reads an empty cell as a missing value
+    runs = fill_text(runs, "parameters")
     is_matcher = runs["kind"] == CLUSTERLETS
     matcher_runs = runs[is_matcher & runs["n_clusters"].isin(runs["k"].unique())]
     parameters = ("clusterlets=" + matcher_runs["k"].astype(str) + "," + matcher_runs["parameters"]).str.removesuffix(",")
@@ -369,7 +370,7 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
             if firsts.get(limit) in (method, other) and kinds[method] == kinds[other] == METHOD:
                 family.append(rows[-1])
         _correct(family)
-    return pd.DataFrame(rows, columns=PAIRS).fillna({"told_apart": ""}).round(_TABLE_DECIMALS)
+    return fill_text(pd.DataFrame(rows, columns=PAIRS), "told_apart").round(_TABLE_DECIMALS)
 
 
 def first_methods(summary: pd.DataFrame) -> dict[float, str]:

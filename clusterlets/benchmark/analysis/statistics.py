@@ -11,6 +11,7 @@ import scikit_posthocs
 from scipy.stats import friedmanchisquare, studentized_range
 
 from clusterlets.benchmark.analysis import selection
+from clusterlets.benchmark.grid.runs_frame import fill_text
 from clusterlets.text import counted, first_of, significant
 
 ALPHA = 0.05
@@ -202,7 +203,7 @@ def _mean_ranks_table(ranking: Ranking) -> pd.DataFrame:
 def from_tables(summary: pd.DataFrame, blocks: pd.DataFrame, ranks: pd.DataFrame, pairs: pd.DataFrame) -> list[Ranking]:
     """The rankings that :func:`to_tables` wrote as ``statistics``, ``blocks``, ``mean_ranks`` and ``nemenyi``."""
     rankings = []
-    for row in summary.fillna({"not_computed": ""}).to_dict("records"):
+    for row in fill_text(summary, "not_computed").to_dict("records"):
         block_rows, rank_rows, pair_rows = (table[table["ranking"] == row["ranking"]] for table in (blocks, ranks, pairs))
         index = [column for column in _BLOCK_COLUMNS if block_rows[column].notna().any()]
         values = block_rows.pivot(index=index or "dataset", columns="method", values="deviation_mean").rename_axis(columns=None)

@@ -18,7 +18,7 @@ from clusterlets.benchmark.grid.cells import cells
 from clusterlets.benchmark.grid.configuration import CONFIGURATION, check_configuration
 from clusterlets.benchmark.grid.paths import prepared_path
 from clusterlets.benchmark.grid.runs_columns import read_cell
-from clusterlets.benchmark.grid.runs_frame import read_results_table, read_runs, write_csv
+from clusterlets.benchmark.grid.runs_frame import fill_text, read_results_table, read_runs, write_csv
 from clusterlets.benchmark.provenance import manifest
 from clusterlets.benchmark.report.standings import FILES, Standings, all_methods, describe_limit, summary
 from clusterlets.commands import cli
@@ -248,7 +248,7 @@ def standings_with(other_points: pd.DataFrame, own_points: pd.DataFrame, method:
     ``other_points`` and ``own_points`` are points of the leaderboard; ``method`` names the output of ``own_points`` to rank.
     """
     shared_points = other_points[other_points["dataset"].isin(own_points["dataset"])]
-    points = pd.concat([frame.fillna({"parameters": ""}) for frame in (shared_points, own_points)], ignore_index=True)
+    points = pd.concat([fill_text(frame, "parameters") for frame in (shared_points, own_points)], ignore_index=True)
     board = leaderboard.leaderboard(points)
     rivals = board[(board["kind"] == METHOD) | (board["method"] == method)]
     return Standings(rivals, leaderboard.overall(rivals), leaderboard.pairs(rivals))

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
@@ -43,12 +44,16 @@ def fetch_all(names: Iterable[str], mirror: str | None) -> None:
     """
     from clusterlets.benchmark.datasets.fetch import fetch  # imported late: most runs fetch nothing
 
-    failures = {}
-    for name in names:
+    def failure(name: str) -> str:
         try:
             fetch(name, "data/raw", os.environ.get("CLUSTERLETS_MIRROR") or mirror)
         except ClusterletsError as error:
-            failures[name] = str(error)
+            return str(error)
+        return ""
+
+    names = list(names)
+    with ThreadPoolExecutor(max(1, len(names))) as threads:  # hosts that do not answer cost the time of one
+        failures = {name: message for name, message in zip(names, threads.map(failure, names), strict=True) if message}
     if failures:
         raise ClusterletsError(
             "\n".join(failures.values())

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from clusterlets.benchmark.grid.runs_frame import fill_text, read_results_table
 from clusterlets.benchmark.grid.variants import SEEDS_OF_PAPER
 from clusterlets.benchmark.paper import cells, ranges, reported, tables
 
@@ -43,9 +44,8 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], code_run
 
 def read(path: Path) -> pd.DataFrame:
     """The rows of ``results/comparison.csv``, with the paper's numbers as printed."""
-    text_columns = dict.fromkeys(("row", "matcher", "reported", "reproduced", "reproduced_by_code"), object)
-    frame = pd.read_csv(path, dtype=text_columns, float_precision="round_trip", keep_default_na=False, na_values=[""])
-    return frame.fillna(dict.fromkeys(("inside", "inside_by_code", "reason"), ""))
+    frame = read_results_table(path, ("row", "matcher", "reported", "reproduced", "reproduced_by_code"))
+    return fill_text(frame, "inside", "inside_by_code", "reason")
 
 
 def counted_cells(comparison: pd.DataFrame) -> pd.DataFrame:

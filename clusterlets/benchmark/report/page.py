@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 import pandas as pd
 
 from clusterlets.benchmark.analysis import selection, statistics
+from clusterlets.benchmark.grid.runs_frame import fill_text
 from clusterlets.benchmark.paper import copies, overview, ranges, tables
 from clusterlets.benchmark.paper.claims.findings import FAILS
 from clusterlets.benchmark.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
@@ -122,7 +123,7 @@ def _count_verdicts(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[s
 
 def _claim_rows(claims: pd.DataFrame) -> list[dict]:
     """A row for each claim, with links to its evidence as (text, target)."""
-    rows = claims.fillna("").astype(str).to_dict("records")
+    rows = fill_text(claims, *claims).astype(str).to_dict("records")
     links = [[_evidence_link(PurePosixPath(file)) for file in re.findall(r"[^\s,;]+", row["evidence"])] for row in rows]
     return [row | {"evidence": evidence} for row, evidence in zip(rows, links, strict=True)]
 

@@ -22,6 +22,7 @@ from clusterlets.benchmark.analysis.leaderboard import (
     OURS,
     UNSUPPORTED,
 )
+from clusterlets.benchmark.grid.runs_frame import fill_text
 from clusterlets.benchmark.report import SHOWN_LIMIT
 from clusterlets.metrics.all_scores import score
 from clusterlets.text import counted, markdown_table
@@ -148,7 +149,7 @@ class Standings:
 
     def _pairs_both_ways(self, limit: float) -> pd.DataFrame:
         """The pairs under one limit, each in both orders, sorted as in the leaderboard."""
-        pairs = self.pairs[self.pairs["limit"] == limit].fillna({"told_apart": ""})
+        pairs = fill_text(self.pairs[self.pairs["limit"] == limit], "told_apart")
         order = list(self.under(limit)["method"])
         both_ways = pd.concat([pairs, _swap_methods(pairs)])
         return both_ways.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")

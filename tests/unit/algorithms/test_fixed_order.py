@@ -49,6 +49,7 @@ ALLOWED = {
     ("clusterlets.tables.user_table", "complete_rows", "import sklearn"): "medians are values, or the mean of two",
     ("clusterlets.tables.user_table", "_one_hot", "import sklearn"): "zeros and ones",
     ("clusterlets.tables.suspects", "unlike_scales", ".std"): "for a warning, and in no column of the results",
+    ("clusterlets.benchmark.grid.runs_frame", "read_results_table", "read_csv"): "with an option for older versions of pandas",
     ("clusterlets.benchmark.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
     ("clusterlets.benchmark.analysis.statistics", "", "import scipy"): _STATISTICAL_TEST,
     ("clusterlets.benchmark.analysis.statistics", "", "import scikit_posthocs"): _STATISTICAL_TEST,

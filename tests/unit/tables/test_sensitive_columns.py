@@ -36,7 +36,8 @@ def test_an_array_gives_the_same_groups_as_pandas(array):
     assert np.array_equal(codes, expected_codes)
     assert codes.dtype == np.int64
     assert values.tolist() == expected_values.tolist()
-    assert values.dtype == expected_values.dtype
+    is_text = array.dtype.kind in "UO"  # for which pandas 3 has a type of its own
+    assert values.dtype == (object if is_text else expected_values.dtype)
 
 
 @pytest.mark.parametrize("beside", [{}, {"sex": ["f", "f"]}], ids=["alone", "beside another column"])

@@ -6,6 +6,7 @@ from importlib.resources import files
 import pandas as pd
 import yaml
 
+from clusterlets.benchmark.grid.runs_frame import fill_text, read_results_table
 from clusterlets.benchmark.paper.table_names import NAMES
 
 #: The names of the paper's own tables.
@@ -54,7 +55,7 @@ def explanations() -> tuple[dict, ...]:
 def ranges() -> pd.DataFrame:
     """The comparison that ``make extended`` made, without reasons: with the ranges that fifty seeds give."""
     frame = _measured("ranges")
-    return frame.fillna(dict.fromkeys(("inside", "inside_by_code"), ""))
+    return fill_text(frame, "inside", "inside_by_code")
 
 
 @cache
@@ -70,9 +71,8 @@ def readings() -> pd.DataFrame:
 
 
 def _measured(name: str) -> pd.DataFrame:
-    text_columns = dict.fromkeys(("row", "matcher", "reported", "reproduced", "reproduced_by_code"), object)
     with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as file:
-        return pd.read_csv(file, dtype=text_columns, float_precision="round_trip", keep_default_na=False, na_values=[""])
+        return read_results_table(file, ("row", "matcher", "reported", "reproduced", "reproduced_by_code"))
 
 
 @cache
