@@ -28,7 +28,7 @@ FIGURES = [
 
 _SIZE = 7.0, 4.6  # inches
 _COLOR, _GREY = "#0072B2", "0.55"
-_HALO = withStroke(linewidth=2, foreground="white")
+_HALO = withStroke(linewidth=3, foreground="white")
 _STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5)  # lines by which a name may move up or down
 # In points.
 _LINE_HEIGHT, _LETTER_WIDTH, _MARK_RADIUS = 9.0, 4.3, 3.0
@@ -77,7 +77,7 @@ def _set_axes(axes: Axes, drawn: pd.DataFrame) -> None:
     lowest, highest = min(1.0, drawn["ratio"].min()), max(1.1, drawn["ratio"].max())
     room = (highest / lowest) ** 0.06
     axes.set_xlim(lowest / room, highest * room**3)  # room for the names on the right
-    axes.set_ylim(-0.04, 1.06)
+    axes.set_ylim(-0.04, 1.1)  # room for a name above 100 %
     set_round_ticks(axes.xaxis, 8)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
 
@@ -88,18 +88,20 @@ def _write_names(axes: Axes, drawn: pd.DataFrame) -> None:
     pixels_per_point = axes.figure.dpi / 72
     centers = axes.transData.transform(drawn[["ratio", "reliability"]].to_numpy(float)) / pixels_per_point
     occupied = [(x - _MARK_RADIUS, x + _MARK_RADIUS, y) for x, y in centers]
-    for row, (x, y) in zip(drawn.to_dict("records"), centers, strict=True):
+    top = axes.bbox.ymax / pixels_per_point - _LINE_HEIGHT / 2
+    for number, (row, (x, y)) in enumerate(zip(drawn.to_dict("records"), centers, strict=True)):
         name = f"{marked(row['method'])}, {row['shared']:.0f}"
         width = _LETTER_WIDTH * len(name) + 8  # with a gap
         start = x + 2 * _MARK_RADIUS
-        steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE_HEIGHT, other) for other in occupied))
-        step = next(steps, 0)
+        steps = [step for step in _STEPS if y + step * _LINE_HEIGHT <= top]
+        step = next((n for n in steps if all(_is_apart(start, width, y + n * _LINE_HEIGHT, other) for other in occupied)), 0)
         occupied.append((start, start + width, y + step * _LINE_HEIGHT))
         arrow = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2} if step else None
         color = "0.1" if row["kind"] == "method" else "0.4"
-        style = {"va": "center", "fontsize": 7.5, "color": color, "zorder": 4, "path_effects": [_HALO], "arrowprops": arrow}
+        # Each name is drawn over the lines to the points of all names below it in the leaderboard.
+        style = {"va": "center", "fontsize": 7.5, "color": color, "zorder": 5 - number / 1000, "arrowprops": arrow}
         point = (row["ratio"], row["reliability"])
-        axes.annotate(name, point, (2 * _MARK_RADIUS, step * _LINE_HEIGHT), textcoords="offset points", **style)
+        axes.annotate(name, point, (2 * _MARK_RADIUS, step * _LINE_HEIGHT), textcoords="offset points", path_effects=[_HALO], **style)
 
 
 def _is_apart(x: float, width: float, y: float, other: tuple[float, float, float]) -> bool:

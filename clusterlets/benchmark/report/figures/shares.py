@@ -25,8 +25,8 @@ FIGURES = [
 _BARS = {copies.PERFECT: ("perfect copies", "#7FB77F", -0.17), "wrong": ("wrong copies", "#D9847C", 0.17)}
 _BAR_HEIGHT = 0.28
 _MIN_BAR_WIDTH = 0.8  # so that a bar without extent can be seen
-# Label, marker and fill of each count of the paper's numbers. The marks lie in the middle of the row, or on both sides of it.
-_MARKS = {copies.BY_TEXT: ("the paper, by its text", "D", "black"), copies.BY_CODE: ("by the published code", "D", "white")}
+# Label, size and fill of each count of the paper's numbers. If both are equal, the larger mark frames the smaller one.
+_MARKS = {copies.BY_TEXT: ("the paper, by its text", 5, "black"), copies.BY_CODE: ("by the published code", 9, "white")}
 
 
 def draw(shares: pd.DataFrame) -> Figure:
@@ -41,8 +41,8 @@ def draw(shares: pd.DataFrame) -> Figure:
     for (table, kind), (least, most) in (100 * spans).iterrows():
         y = tables.index(table)
         if kind in _MARKS:
-            _, marker, fill = _MARKS[kind]
-            axes.plot(least, y, marker, mfc=fill, mec="black", ms=6, zorder=3)
+            _, size, fill = _MARKS[kind]
+            axes.plot(least, y, "D", mfc=fill, mec="black", ms=size, zorder=4 - size / 10)  # the smaller one in front
         else:
             _, color, offset = _BARS[kind]
             axes.barh(y + offset, max(most - least, _MIN_BAR_WIDTH), _BAR_HEIGHT, left=least, color=color, zorder=2)
@@ -51,7 +51,7 @@ def draw(shares: pd.DataFrame) -> Figure:
     axes.set_xlabel("numbers inside, %")
     axes.tick_params(axis="y", length=0)
     handles: list = [
-        Line2D([], [], ls="", marker=marker, mfc=fill, mec="black", label=label) for label, marker, fill in _MARKS.values()
+        Line2D([], [], ls="", marker="D", mfc=fill, mec="black", ms=size, label=label) for label, size, fill in _MARKS.values()
     ]
     handles += [Patch(color=color, label=label) for label, color, _ in _BARS.values()]
     figure.legend(handles=handles, ncols=4, loc="outside upper center", frameon=False)

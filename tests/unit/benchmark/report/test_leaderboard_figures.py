@@ -108,9 +108,11 @@ def test_every_method_with_a_shared_case_has_a_named_point_with_its_intervals(bo
         assert tuple((round(ratio, 9), round(rows.loc[name, f"reliability_{end}"], 9)) for end in ("low", "high")) in bars
 
 
-def test_names_of_equal_points_do_not_overlap():
+@pytest.mark.parametrize("reliability", [0.5, 1.0])
+def test_names_of_equal_points_do_not_overlap_and_stay_below_the_title(reliability):
     names = [f"method-{number}" for number in range(8)]
-    point = {"limit": 0.05, "kind": "method", "kept": 1, "reliability": 0.5, "reliability_low": 0.4, "reliability_high": 0.6}
+    interval = {"reliability": reliability, "reliability_low": 0.4, "reliability_high": reliability}
+    point = {"limit": 0.05, "kind": "method", "kept": 1, **interval}
     pair = {"limit": 0.05, "method": names[0], "cases": 1, "ratio": 1.0, "ratio_low": 0.9, "ratio_high": 1.1}
     pairs = pd.DataFrame({"other": names[1:]}).assign(**pair)
     figure = reliability_against_price.draw(pd.DataFrame({"method": names}).assign(**point), pairs)
@@ -118,6 +120,7 @@ def test_names_of_equal_points_do_not_overlap():
     # Called on Text, because the extent of an annotation includes its line to the point.
     boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]
     assert len(boxes) == 8 and not any_overlap(boxes)
+    assert max(box.ymax for box in boxes) <= figure.axes[0].bbox.ymax
 
 
 # ---- seconds against rows --------------------------------------------------------------------------------------------
