@@ -17,7 +17,7 @@
 #   make extended   runs it with forty more seeds, and varies each choice that the paper leaves open; EXCLUDE works too
 #   make as-published   runs the paper's grid, and variants of it that do what the authors' published code does; EXCLUDE works too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts how often it agrees with our variants
-#   make field      runs every method on ten datasets, with 14 choices of sensitive groups (40 minutes); EXCLUDE works too
+#   make field      runs every method on ten datasets, with 14 choices of sensitive groups; EXCLUDE works too
 #   make verify     checks every byte of the results against the hashes in their manifest
 #   make archive    packs the finished run in RESULTS=results into one file to deposit
 #   make compare    compares the results' numbers with those in reference/paper
@@ -81,7 +81,7 @@ environment: $(READY)
 test: $(READY)
 	@$(PYTEST) -m "not slow"
 
-# One worker runs all tests of a file, because many share a run of the workflow of a minute.
+# One worker runs all tests of a file, because many share a run of the workflow.
 test-slow: $(READY)
 	@$(PYTEST) --dist loadfile -m slow
 
@@ -229,7 +229,7 @@ reference-field: verify
 	@cp results/field/figures/reliability_against_price.png docs/figures/
 	@du -sh reference/field
 
-# uv installs a lock in seconds, pip in a minute. If uv is missing on this machine, or fails with pip's configured index, pip
+# uv installs a lock faster than pip. If uv is missing on this machine, or fails with pip's configured index, pip
 # installs the same packages. Both reject a package whose hash is not in the lock.
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 install = if test -x $(VENV)/bin/uv && $(VENV)/bin/uv pip install --quiet --python $(1) $(2) 2> $(VENV)/uv.log; then :; \
@@ -238,7 +238,7 @@ install = if test -x $(VENV)/bin/uv && $(VENV)/bin/uv pip install --quiet --pyth
 $(LOCKED):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	@echo "Setting up $(VENV): once, less than a minute"
+	@echo "Setting up $(VENV): once"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(PIP) install --quiet --only-binary :all: --require-hashes -r requirements-uv.lock 2> /dev/null || echo "No uv: using pip"
 	@$(call install,$(VENV)/bin/python,--require-hashes -r requirements.lock)

@@ -131,6 +131,11 @@ def field_headlines() -> str:
     return "\n".join(standings.bullets(standings.headlines(field_standings())))
 
 
+def field_scope() -> str:
+    """What the field compares, as a sentence."""
+    return standings.scope(field_standings())
+
+
 #: Generated sections, by page and name, and the function that makes the text of each.
 SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/methods.md", "methods"): method_tables,
@@ -141,6 +146,7 @@ SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/reproduction.md", "readings"): readings_of_quantities,
     ("docs/reproduction.md", "planned comparisons"): planned_comparisons,
     ("README.md", "table 1"): table1_beside,
+    ("README.md", "field scope"): field_scope,
     ("README.md", "field"): field_headlines,
 }
 

@@ -35,10 +35,9 @@ NO_LEADERBOARD = "There is no leaderboard, because it needs at least two seeds."
 #: The first paragraph.
 INTRODUCTION = (
     "A clustering keeps a limit, such as 0.05, if it has exactly k clusters and no group's share in any cluster differs by "
-    "more than 0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A "
-    "case is a table with its sensitive groups, and a k. Reliability is the share of the cases in which a method keeps the "
-    "limit. Price is the cost of its clusterings in these cases: the sum of squared distances to the cluster means, divided "
-    "by that of the best plain k-means. A reliability of 1 at a price of 1 would be perfect."
+    "more than 0.05 from the group's share in the table: this difference is the deviation. A case is a table with its "
+    "sensitive groups, and a k. Methods are ordered by the cases in which they keep the limit, and then by their median price "
+    "there. The price is the sum of squared distances to the cluster means, divided by that of the best plain k-means."
 )
 #: A sentence on the features of a run, for each value of its setting ``scaling``.
 _FEATURE_SENTENCES = {
@@ -48,45 +47,36 @@ _FEATURE_SENTENCES = {
 #: The rules of the leaderboard, which were written down before the run, and the words in its tables.
 RULES = {
     "price": score("price_of_fairness").explanation,
-    "limits": "0.01, 0.02, 0.03, 0.05, 0.07 and 0.1. This project developed `fair-limit`, marked (ours), at limits of 0.01, "
-    "0.02, 0.05 and 0.1, mostly on pima, magic, heloc and compas; at 0.03 and 0.07 nobody tuned it. It wrote all other "
-    "methods anew from their papers",
-    "case": "does not count if `fair-limit` proves that no clustering of it keeps the limit. A case that is neither solved "
-    "nor proved infeasible counts",
-    "keeps the limit": "in whole rows, and for each sensitive column by itself. A method keeps the limit in a case if all "
-    "scoring runs of its chosen rung do",
-    "within one row": "the number of cases if every count may be beyond the limit by one row, with rungs chosen by the same "
-    "rule",
-    "rungs": "the values of its parameters that a method tries, at most eight. Methods that take a limit on the deviation try "
-    "the six limits, and keep them to the last row. Others try values of the parameter that trades fairness for cost, from "
-    "the strictest that usually gives a result to one too loose for most cases. Methods without such a parameter have one rung",
-    "seeds": "the first half chooses a rung for each method, case and limit; the other half scores it. All numbers come from "
-    "scoring runs. `halves exchanged` is the number of cases if the halves exchange their roles",
+    "limits": "0.01, 0.02, 0.03, 0.05, 0.07 and 0.1. This project developed `fair-limit`, marked (ours), at 0.01, 0.02, 0.05 "
+    "and 0.1, mostly on pima, magic, heloc and compas; at 0.03 and 0.07 nobody tuned it. It wrote all other methods anew from "
+    "their papers",
+    "case": "does not count if `fair-limit` proves that no clustering of it keeps the limit",
+    "keeps the limit": "in whole rows, in each sensitive column by itself, and in all scoring runs of the chosen rung",
+    "within one row": "the cases if every count may be one row beyond the limit, with rungs chosen by the same rule",
+    "rungs": "the parameter values that a method tries, at most eight: the six limits, if it takes a limit on the deviation; "
+    "otherwise values of the parameter that trades fairness for cost, from the strictest that usually gives a result to one "
+    "too loose for most cases",
+    "seeds": "the first half chooses a rung for each method, case and limit; the other half scores it. `halves exchanged` has "
+    "the cases if they exchange their roles",
     "choice": "a rung is safe in a case if all its choosing runs there keep the limit, and either none deviates by more than "
-    "half the limit, or no choosing run of the rung breaks the limit in any case. The cheapest safe rung is chosen. Without "
-    "one, it is the rung whose choosing runs keep the limit most often and, of these, deviate least. If no run keeps it, none "
-    "is chosen",
-    "starts": "a run is the best, by the method's own objective, of 1 to 128 starts. For each case, their number was set so "
+    "half the limit, or no choosing run of the rung breaks the limit in any case. The cheapest safe rung is chosen; without "
+    "one, that whose choosing runs keep the limit most often and, of these, deviate least; none, if no run keeps it",
+    "starts": "a run is the best, by the method's own objective, of 1 to 128 starts. Their number was set for each case so "
     "that a fit takes 0.7 to 1.4 times as much CPU time as one of `fair-limit`, where whole starts allow it",
-    "CPU over fair-limit's": "mean CPU time of a fit, with all its starts, divided by that of `fair-limit` in the same case: "
-    "the median over the cases, the smallest and the largest",
-    "reliability": "share of the cases in which the limit is kept, with the exact 95 % interval of Clopper and Pearson over "
-    "cases, as if they were independent. The cases of one table are alike, so `tables` counts the tables in all of whose "
-    "cases the limit is kept, with the interval over tables",
-    "price, 90th percentile, worst": "over the cases in which the method keeps the limit: the median price, the price that "
-    "nine tenths of the cases do not exceed, and the highest",
-    "runs within": "share of the scoring runs that keep the limit, over the cases for which a rung was chosen",
-    "unsupported": "cases that the method does not take, such as three groups for a method for two. `of those it takes` is "
+    "CPU over fair-limit's": "CPU time of a fit with all its starts, divided by that of `fair-limit` in the same case: the "
+    "median over the cases, the smallest and the largest",
+    "reliability": "share of the cases in which the limit is kept, with its exact 95 % interval (Clopper and Pearson) as if "
+    "cases were independent. Those of one table are alike, so `tables` counts tables in all of whose cases the limit is kept",
+    "price, 90th percentile, worst": "median, 90th percentile and largest price of the cases in which the limit is kept",
+    "runs within": "share of the scoring runs that keep the limit, where a rung was chosen",
+    "unsupported": "cases that the method does not take, such as three groups for a method for two; `of those it takes` is "
     "the reliability without them",
-    "wins, losses, ties": "in how many cases the first method costs less than the other, costs more, and costs the same; only "
-    "cases in which both keep the limit count",
-    "ratio": "the first method's cost divided by the other's in these cases, as geometric mean over each table's cases and "
-    "then over the tables, with a t interval over the tables if there are six or more",
-    "told apart": "the family of tests under a limit is that of each other method against the first: one of the price, by the "
-    "ratio, and one of the reliability, by the difference of the shares of cases. These are t tests over the tables, at level "
-    "0.05 after Holm's correction over the family. Other pairs are not tested",
-    "matchers of Clusterlets": "they choose their own number of clusters. So they are compared only by their runs with k "
-    "clusters, and only in cases that have such runs. A matcher without such a case is not listed",
+    "wins, losses, ties": "cases in which both keep the limit and the first costs less, more, and as much",
+    "ratio": "the first method's cost over the other's in these cases, as geometric mean over each table's cases and then "
+    "over the tables, with a t interval over the tables if there are six or more",
+    "told apart": "by a t test over the tables, of the ratio or of the difference in reliability, at level 0.05 after Holm's "
+    "correction over all tests under a limit. Only pairs with the first method are tested",
+    "matchers of Clusterlets": "choose their own number of clusters, and have only the cases whose k their runs yield",
     "controls": "methods that ignore the groups",
     "outputs without a claim": "a method's second clustering, which its authors do not call fair, such as FRAC (nearest)",
 }
@@ -169,14 +159,14 @@ def summary(standings: Standings) -> list[str]:
     if standings.is_empty:
         return [NO_LEADERBOARD]
     leaders = [_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else []
-    return [_scope_text(standings), *leaders]
+    return [scope(standings), *leaders]
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
     """The main sentences, each with the file that its numbers come from."""
     if standings.is_empty:
         return [(NO_LEADERBOARD, _BOARD)]
-    sentences = [(_scope_text(standings), _BOARD)]
+    sentences = [(scope(standings), _BOARD)]
     sentences += [(_leaders_text(standings, limit), _OVERALL) for limit in standings.limits]
     if SHOWN_LIMIT in standings.limits:
         sentences.append((_within_row_text(standings), _OVERALL))
@@ -195,7 +185,8 @@ def introduction(settings: Mapping) -> str:
     return f"{INTRODUCTION} {_FEATURE_SENTENCES[settings['scaling']]}"
 
 
-def _scope_text(standings: Standings) -> str:
+def scope(standings: Standings) -> str:
+    """What was compared, as a sentence."""
     board = standings.board[standings.board["kind"] != CLUSTERLETS]
     board = standings.board if board.empty else board
     ks = ", ".join(f"{k:g}" for k in sorted(board["k"].unique()))
@@ -204,9 +195,9 @@ def _scope_text(standings: Standings) -> str:
     group_text = f" with {n_datasets} choices of sensitive groups" if n_datasets > n_tables else ""
     n_seeds = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
     return (
-        f"{counted(_count(standings, METHOD), 'method')} and {counted(_count(standings, CONTROL), 'control')} were compared "
-        f"on {counted(n_tables, 'table')}{group_text}, "
-        f"with k = {ks}. The scores come from the {counted(n_seeds, 'seed')} that did not choose the parameters."
+        f"{counted(_count(standings, METHOD), 'method')} and {counted(_count(standings, CONTROL), 'control')} on "
+        f"{counted(n_tables, 'table')}{group_text}, k = {ks}, scored on {counted(n_seeds, 'seed')} that did not choose "
+        "parameters."
     )
 
 
@@ -222,19 +213,17 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     first, *others = rows.to_dict("records")
     name, pairs = marked(first["method"]), standings.pairs_of(first["method"], limit).set_index("other")
     runners_up = [_describe_rival(row, pairs.loc[row["method"]]) for row in others[:3] if row["kept"]]
-    tied = [row["method"] for row in others if row["reliability"] == first["reliability"]]
-    lead = (
-        "comes first: of the methods that keep the limit most often, it has the lowest median price" if tied else "comes first"
-    )
+    is_tied = any(row["reliability"] == first["reliability"] for row in others)
     text = (
-        f"{start}, {name} {lead}. It keeps the limit in {first['kept']} of {counted(first['cases'], 'case')}, at a median "
-        f"price of {first['price']:.2f}, and is the cheapest in {count_cheapest(standings, first['method'], limit)} of them."
+        f"{start}, {name} comes first{', by its price' if is_tied else ''}. It keeps the limit in {first['kept']} of "
+        f"{counted(first['cases'], 'case')} at a median price of {first['price']:.2f}, and is the cheapest in "
+        f"{count_cheapest(standings, first['method'], limit)}."
     )
     if runners_up:
-        text += f" The next methods, with their cases and their cost over its own in shared cases: {'; '.join(runners_up)}."
+        text += f" Next, with their cases and their cost over its own: {'; '.join(runners_up)}."
     not_told_apart = [row["method"] for row in others if not pairs.loc[row["method"], "told_apart"]]
     if not_told_apart:
-        return f"{text} It is not told apart from {', '.join(not_told_apart)}."
+        return f"{text} Not told apart from it: {', '.join(not_told_apart)}."
     return text + (" It is told apart from all others." if others else "")
 
 
@@ -300,8 +289,7 @@ def headlines(standings: Standings) -> list[str]:
     firsts = "; ".join(f"{name} at {', '.join(limits)}" for name, limits in limits_by_first.items())
     sentences = [
         _leaders_text(standings, SHOWN_LIMIT),
-        f"First at each limit, and in how many cases it is the cheapest: {firsts}.",
-        _within_row_text(standings),
+        f"First at each limit, with the cases in which it is the cheapest: {firsts}.",
     ]
     matcher = leading_matcher(standings)
     return sentences + ([_matcher_text(matcher, standings.under(SHOWN_LIMIT)["cases"].max())] if matcher else [])
