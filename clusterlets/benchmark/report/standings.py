@@ -337,7 +337,8 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping, costs:
         lines += [*wrap(introduction(settings), 120), "", figure, ""]
     lines += [*bullets(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     lines += ["The first table of `docs/methods.md` says when to use which method.", ""]
-    lines += ["## The rules", "", *bullets(f"**{word}**: {meaning}" for word, meaning in RULES.items()), ""]
+    rules = pd.DataFrame(RULES.items(), columns=["word", "meaning"])
+    lines += ["## The rules", "", *markdown_table(rules), ""]
     if SHOWN_LIMIT in standings.limits:
         lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
         for title, table in all_methods(standings, SHOWN_LIMIT, efforts).items():
