@@ -14,7 +14,12 @@ PAGES = [
     *(ROOT / folder / "README.md" for folder in ("config", "data", "reference", "results")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-SETTINGS = [ROOT / "Makefile", ROOT / "config.yaml", *sorted(ROOT.glob("workflow/configs/*.yaml")), *ROOT.glob("profiles/*/*.yaml")]
+SETTINGS = [
+    ROOT / "Makefile",
+    ROOT / "config.yaml",
+    *sorted(ROOT.glob("workflow/configs/*.yaml")),
+    *ROOT.glob("profiles/*/*.yaml"),
+]
 MEASUREMENTS = "performance.md"
 # Small numbers of steps and files are often not those of a run, as in "in three steps".
 COUNT = re.compile(
@@ -34,7 +39,9 @@ def n_words(page):
     return len(" ".join(prose(page)).split())
 
 
-@pytest.mark.parametrize(("name", "most"), [("README.md", 900), ("docs/reproduction.md", 3500), ("docs/results-format.md", 2500)])
+@pytest.mark.parametrize(
+    ("name", "most"), [("README.md", 900), ("docs/reproduction.md", 3500), ("docs/results-format.md", 2500)]
+)
 def test_a_page_is_short(name, most):
     assert 100 < n_words(ROOT / name) <= most
 

@@ -25,20 +25,6 @@ COLUMNS = [
     *("claim", "subject", "sentence", "statement", "comparison", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
     *("statistic_ours", "verdict_ours", "controls", "evidence", "remark"),
 ]
-__all__ = [
-    "COLUMNS",
-    "OWN",
-    "STRICTER",
-    "VERDICTS",
-    "Numbers",
-    "assess",
-    "counts",
-    "describe_counts",
-    "joint_verdicts",
-    "judge",
-    "to_markdown",
-]
-
 #: Values of the column ``comparison``: a comparison that the paper makes, and one with FRAC (fair), which the paper never ran.
 OWN, STRICTER = "the paper's own", "stricter"
 #: The heading of each column of :func:`counts`.

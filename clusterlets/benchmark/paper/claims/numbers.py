@@ -121,3 +121,9 @@ def align(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.D
     if not datasets:
         raise Inconclusive(f"No dataset has both {first} and {second}.")
     return first_rows.loc[datasets], second_rows.loc[datasets]
+
+
+def differ(first_rows: pd.DataFrame, second_rows: pd.DataFrame, columns: list[str]) -> pd.Series:
+    """Whether aligned runs differ in any of the columns."""
+    first, second = first_rows[columns], second_rows[columns]
+    return ~(first.eq(second) | (first.isna() & second.isna())).all(axis=1)

@@ -22,13 +22,7 @@ from clusterlets.benchmark.paper.claims.findings import (
     grade,
     grade_in_two_steps,
 )
-from clusterlets.benchmark.paper.claims.numbers import Numbers, align
-
-
-def filter_changes(numbers: Numbers, filtered: str, without: str, scale: Scale) -> Finding:
-    """Whether a filter changes the selected run. ``filtered`` and ``without`` are rules with it and without it."""
-    with_filter, without_filter = align(numbers, filtered, without)
-    return grade(with_filter["deviation_mean"] != without_filter["deviation_mean"], scale)
+from clusterlets.benchmark.paper.claims.numbers import Numbers, align, differ
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
@@ -152,10 +146,8 @@ def same_configuration(numbers: Numbers, first: str, second: str, scale: Scale) 
     if numbers.runs is None:
         raise Inconclusive("The printed tables do not show it; it takes the runs.")
     first_rows, second_rows = align(numbers, first, second)
-    columns = ["matcher", "k", "hops", "omega"]
-    is_same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
     values = first_rows["deviation_mean"].map(format_number) + " against " + second_rows["deviation_mean"].map(format_number)
-    return grade(is_same.all(axis=1), scale, values)
+    return grade(~differ(first_rows, second_rows, ["matcher", "k", "hops", "omega"]), scale, values)
 
 
 def nobody_measured(numbers: Numbers) -> Finding:

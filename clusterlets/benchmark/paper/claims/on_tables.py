@@ -24,7 +24,7 @@ from clusterlets.benchmark.paper.claims.findings import (
     grade_in_two_steps,
     readable_name,
 )
-from clusterlets.benchmark.paper.claims.numbers import Numbers, align
+from clusterlets.benchmark.paper.claims.numbers import Numbers, align, differ
 
 _HALF_DIGIT = 0.0005  # half a unit in the last digit of a deviation in tables 2 to 4
 
@@ -143,31 +143,22 @@ def made_by(numbers: Numbers, rule: str, matchers: list[str], scale: Scale) -> F
 
 def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale: Scale) -> Finding:
     """Whether, on each dataset, the runs that two rules select differ in any of the columns."""
-    first_rows, second_rows = align(numbers, first, second)
-    is_same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
-    return grade(~is_same.all(axis=1), scale)
+    return grade(differ(*align(numbers, first, second), columns), scale)
 
 
 def higher(
-    numbers: Numbers,
-    first: str,
-    second: str,
-    quantity: str,
-    scale: Scale,
-    factor: float = 1.0,
-    below: float = 0.0,
-    strictly: bool = False,
+    numbers: Numbers, first: str, second: str, quantity: str, scale: Scale, factor: float = 1.0, below: float = 0.0
 ) -> Finding:
     """Whether the first rule's value is higher than the second's.
 
-    Given ``factor`` or ``below``, whether it is at least ``factor`` times the second's value, minus ``below``; and, with
-    ``strictly``, higher too, so that zero is no multiple of zero.
+    Given ``factor`` or ``below``, whether it is at least ``factor`` times the second's value, minus ``below``. For a factor
+    above 1 it must be higher too, as zero is no multiple of zero.
     """
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     is_higher, remark = first_values > second_values, ""
     if below or factor != 1:
         is_enough = first_values >= factor * second_values - below - ROUNDING_ERROR
-        is_higher = is_enough & is_higher if strictly else is_enough
+        is_higher = is_enough & is_higher if factor > 1 else is_enough
         remark = f"; {second} is higher on {int((second_values > first_values).sum())} of {len(first_values)}"
     finding = grade(is_higher, scale, _format_pairs(first_values, second_values))
     return Finding(

@@ -101,7 +101,9 @@ def _write_names(axes: Axes, drawn: pd.DataFrame) -> None:
         # Each name is drawn over the lines to the points of all names below it in the leaderboard.
         style = {"va": "center", "fontsize": 7.5, "color": color, "zorder": 5 - number / 1000, "arrowprops": arrow}
         point = (row["ratio"], row["reliability"])
-        axes.annotate(name, point, (2 * _MARK_RADIUS, step * _LINE_HEIGHT), textcoords="offset points", path_effects=[_HALO], **style)
+        axes.annotate(
+            name, point, (2 * _MARK_RADIUS, step * _LINE_HEIGHT), textcoords="offset points", path_effects=[_HALO], **style
+        )
 
 
 def _is_apart(x: float, width: float, y: float, other: tuple[float, float, float]) -> bool:
