@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from readme import command, is_cut_from, lines_below
 from sklearn.datasets import load_breast_cancer
 
 from clusterlets import __main__ as command_line
@@ -31,17 +32,6 @@ def temporary_folder_without_display(tmp_path, monkeypatch):
     pyplot.close("all")
 
 
-def lines_below(text, command):
-    """The lines of the first block of output below a command in the README."""
-    return re.search(r"```text\n(.*?)```", text.partition(command)[2], re.DOTALL)[1].splitlines()
-
-
-def is_cut_from(lines, output):
-    """Whether an output has all these lines, in this order."""
-    remaining = iter(output.splitlines())
-    return all(line in remaining for line in lines)
-
-
 def test_the_readmes_example_gives_a_fair_clustering(capsys):
     *_, example = code_blocks(README, "python")
     names: dict = {}
@@ -53,12 +43,11 @@ def test_the_readmes_example_gives_a_fair_clustering(capsys):
 
 
 def test_the_readmes_command_prints_what_the_readme_shows(tmp_path, capsys):
-    text = README.read_text(encoding="utf-8")
-    (command,) = re.findall(r"^    clusterlets (cluster .*)$", text, re.MULTILINE)
+    cluster = command("clusterlets cluster")
     data = load_breast_cancer(as_frame=True)
     data.frame.assign(diagnosis=data.target_names[data.target]).drop(columns="target").to_csv("tumours.csv", index=False)
-    assert command_line.main(command.split()) == 0
-    assert is_cut_from(lines_below(text, command), capsys.readouterr().out)
+    assert command_line.main(cluster.split()[1:]) == 0
+    assert is_cut_from(lines_below(cluster), capsys.readouterr().out)
     assert (tmp_path / "tumours.html").is_file()
 
 

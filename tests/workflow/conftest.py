@@ -83,8 +83,12 @@ class Workflow:
 
     def command(self, *arguments: str) -> Run:
         """Run a command of clusterlets in the working directory."""
-        command = [sys.executable, "-P", "-m", "clusterlets", *arguments]
-        environment = {**os.environ, "PYTHONPATH": str(self.root)}
+        return self.execute([sys.executable, "-P", "-m", "clusterlets", *arguments])
+
+    def execute(self, command: list[str]) -> Run:
+        """Run any command in the working directory, with the programs and the package of this environment."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.root)}
         process = subprocess.run(
             command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
