@@ -74,7 +74,6 @@ SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
 	@cat results/demo/summary.txt
-	@sed '/^## /,$$d' results/demo/leaderboard.md
 
 environment: $(READY)
 
