@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from textwrap import wrap
 
 import pandas as pd
 
@@ -133,7 +134,7 @@ def field_headlines() -> str:
 
 def field_scope() -> str:
     """What the field compares, as a sentence."""
-    return standings.scope(field_standings())
+    return "\n".join(wrap(standings.scope(field_standings()), 120))
 
 
 #: Generated sections, by page and name, and the function that makes the text of each.
