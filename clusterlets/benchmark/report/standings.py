@@ -61,8 +61,9 @@ RULES = {
     "choice": "a rung is safe in a case if all its choosing runs there keep the limit, and either none deviates by more than "
     "half the limit, or no choosing run of the rung breaks the limit in any case. The cheapest safe rung is chosen; without "
     "one, that whose choosing runs keep the limit most often and, of these, deviate least; none, if no run keeps it",
-    "starts": "a run is the best, by the method's own objective, of 1 to 128 starts. Their number was set for each case so "
-    "that a fit takes 0.7 to 1.4 times as much CPU time as one of `fair-limit`, where whole starts allow it",
+    "starts": "a run is the best, by the method's own objective, of 1 to 128 starts. Their number was set for each case before "
+    "the run, from CPU times measured alone, with those of `fair-limit` as the aim. The next word has what the run took; "
+    "where it is below 1, `fair-limit` had more time",
     "CPU over fair-limit's": "CPU time of a fit with all its starts, divided by that of `fair-limit` in the same case: the "
     "median over the cases, the smallest and the largest",
     "reliability": "share of the cases in which the limit is kept, with its exact 95 % interval (Clopper and Pearson) as if "
