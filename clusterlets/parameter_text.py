@@ -5,7 +5,7 @@ import json
 import math
 import re
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -109,20 +109,3 @@ def parse_unquoted(text: str) -> Value:
     if not value and re.search("[1-9]", text.lower().partition("e")[0]):
         raise ClusterletsError(f"{text[:60]} is so small that it would be read as 0; write 0 or a larger number.")
     return text if math.isnan(value) else canonical_value(value)
-
-
-def parse_json(text: str) -> Any:
-    """Parse JSON that a person wrote. Raises ClusterletsError if a key stands twice in one object, else ValueError."""
-
-    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        check_keys([key for key, _ in pairs])
-        return dict(pairs)
-
-    return json.loads(text, object_pairs_hook=mapping)
-
-
-def check_keys(keys: Sequence[Any]) -> None:
-    """Raise ClusterletsError if a key stands twice in one mapping."""
-    repeated = [key for index, key in enumerate(keys) if key in keys[:index]]
-    if repeated:
-        raise ClusterletsError(f"the key {repeated[0]!r} stands twice in one mapping; give it one value.")

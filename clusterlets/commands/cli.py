@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.parameter_text import parse_json
+from clusterlets.json_text import parse_json
 from clusterlets.storage import check_writable, write_text
 from clusterlets.tables.numerals import parse_number
+from clusterlets.text import cut
 
 if TYPE_CHECKING:
     import pandas as pd  # slow to load
@@ -100,7 +101,7 @@ def json_mapping(text: str) -> dict[str, Any]:
     try:
         return parse_json(text)
     except ValueError as error:
-        raise ClusterletsError(f'{text} is not a JSON object such as {{"sex": 0.02}}: {error}.') from None
+        raise ClusterletsError(f'{cut(text, 60)} is not a JSON object such as {{"sex": 0.02}}: {error}.') from None
 
 
 def as_typed(value: Any) -> str:

@@ -16,6 +16,7 @@ from clusterlets import methods
 from clusterlets.algorithms.checks import LARGEST
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.json_text import parse_json
 from clusterlets.methods.interface.check import check_parameters
 from clusterlets.storage import write_json
 
@@ -50,7 +51,7 @@ def read(path: str) -> dict[str, Any]:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        content = json.loads(text, object_pairs_hook=_without_repeated_names, parse_constant=_refuse_constant)
+        content = parse_json(text)
         if not isinstance(content, dict):
             raise ValueError("it has a different format")
         version = content.get("format")
@@ -62,24 +63,13 @@ def read(path: str) -> dict[str, Any]:
         if digest != _digest(content):
             raise ValueError("it was changed after it was saved")
         return _checked(content)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, ClusterletsError) as error:
         reason = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         raise InvalidInput(f"{path} is not an intact clustering from `clusterlets cluster --save` ({reason}).") from None
 
 
 def _digest(content: Mapping) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _without_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("it has a name twice")
-    return content
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"it holds {name}")
 
 
 def _to_json(value: Any) -> Any:

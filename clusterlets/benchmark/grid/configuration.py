@@ -20,10 +20,11 @@ from clusterlets.benchmark.datasets import names as dataset_names
 from clusterlets.benchmark.grid import cells
 from clusterlets.benchmark.grid.entries import load_method
 from clusterlets.errors import ClusterletsError, did_you_mean
+from clusterlets.json_text import check_keys, parse_json
 from clusterlets.methods import Method
 from clusterlets.methods import names as method_names
 from clusterlets.methods.interface.check import check_parameters
-from clusterlets.parameter_text import check_keys, combinations, parse_json, parse_unquoted
+from clusterlets.parameter_text import combinations, parse_unquoted
 from clusterlets.parameters import canonical_value
 from clusterlets.tables import user_table
 from clusterlets.text import counted, cut
