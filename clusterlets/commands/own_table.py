@@ -14,7 +14,7 @@ from clusterlets.algorithms.checks import MAX_GROUPS, look_alikes
 from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError, LookAlikeGroups
 from clusterlets.tables import user_table
-from clusterlets.tables.suspects import giveaways, reason_not_a_feature, twins, unlike_scales
+from clusterlets.tables.suspects import amounts_or_identifiers, giveaways, reason_not_a_feature, twins, unlike_scales
 from clusterlets.tables.table import Table, scaled, sort_key
 from clusterlets.text import counted, first_of
 
@@ -146,7 +146,7 @@ def read(options: argparse.Namespace, min_groups: int) -> OwnTable:
         ids=row_ids,
         labels=kept.get(named["--labels"]),
         features=f"features: {', '.join(first_of(table.feature_names, _MAX_LISTED))}",
-        notes=[*notes, *id_notes, *_notes_on_twins(table)],
+        notes=[*notes, *id_notes, *([] if features else _notes_on_amounts(table)), *_notes_on_twins(table)],
         warnings=[*_warnings_on_groups(table, sensitive), *_warnings_on_scales(table, options.scaling)],
     )
 
@@ -208,6 +208,12 @@ def _warnings_on_groups(table: Table, sensitive: pd.DataFrame) -> Iterable[str]:
                 f"features that give {name} away, so that the clusters are pulled apart by group: "
                 f"{', '.join(first_of(revealing, _MAX_LISTED))}; --exclude leaves them out"
             )
+
+
+def _notes_on_amounts(table: Table) -> Iterable[str]:
+    names = first_of(amounts_or_identifiers(table), _MAX_LISTED)
+    if names:
+        yield f"features of whole numbers that hardly repeat: {', '.join(names)}; --exclude those that are identifiers"
 
 
 def _notes_on_twins(table: Table) -> Iterable[str]:

@@ -10,10 +10,17 @@ import numpy as np
 from clusterlets.tables.table import Table
 
 # "id", "person_id" and "personID", but neither "paid" nor "humid".
-_IDENTIFIER = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?:index|uuid|rowid|row_number)$")
+_IDENTIFIER = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?:index|uuid|row|rowid|row_number)$")
 _POSTCODE = re.compile(r"(?:^|[^A-Za-z])(?:zip|zip_?code|post_?code|postal_?code|plz)(?:$|[^A-Za-z])", re.IGNORECASE)
-#: Smallest fraction of distinct values in a column of identifiers.
-MIN_DISTINCT = 0.98
+# "cluster", as `clusterlets cluster -o` calls it, "Cluster 2" and "labels", but neither "cluster_size" nor "label_fee".
+_LABEL = re.compile(r"(?:.*[^a-z])?clusters?[ _-]?\d*|labels?[ _-]?\d*", re.IGNORECASE)
+# Names of numbers that are identifiers if all differ: "customer", "Account no", but not "population".
+_NUMBERED = re.compile(
+    r"(?:.*[^a-z])?(?:no|nr|num|number|code|key|ssn|phone|serial|member|customer|client|account|case|patient|subject|person)",
+    re.IGNORECASE,
+)
+_MIN_DISTINCT = 0.98  # smallest fraction of distinct values in a column of identifiers
+_MAX_GAP = 3  # in ranges of more numbers for each row, amounts may all differ; in narrower ones, hardly
 _MIN_ROWS = 50  # in fewer rows, whole numbers may all differ by chance
 _MIN_REPEATS = 10  # a value in fewer rows may occur in one group alone by chance
 #: Largest acceptable ratio between the standard deviations of two features.
@@ -23,19 +30,33 @@ LARGEST_RATIO = 100.0
 def reason_not_a_feature(name: str, values: np.ndarray) -> str | None:
     """Why a numeric column (n,) is probably not a feature; None if it may be one. NaN does not count. O(n log n).
 
-    Postcodes are found by their name. Identifiers are found by their name, or as whole numbers that nearly all differ.
+    Postcodes and labels of an earlier clustering are found by their name. Identifiers are found by their name, or as whole
+    numbers that nearly all differ, and either lie close together or have a name such as ``customer``: incomes, which may all
+    differ too, are spread wider.
     """
     if _POSTCODE.search(name):
         return "a postcode, by its name"
     if _IDENTIFIER.search(name):
         return "an identifier, by its name"
+    if _LABEL.fullmatch(name):
+        return "labels of another clustering, by its name"
     values = values[~np.isnan(values)]
-    n_distinct = len(np.unique(values))
-    if len(values) < _MIN_ROWS or n_distinct < MIN_DISTINCT * len(values) or (values != np.floor(values)).any():
+    if not _are_nearly_all_different(values) or not (np.ptp(values) < _MAX_GAP * len(values) or _NUMBERED.fullmatch(name)):
         return None
-    if n_distinct < len(values):
+    if len(np.unique(values)) < len(values):
         return "whole numbers that nearly all differ"
     return "consecutive numbers" if np.ptp(values) == len(values) - 1 else "whole numbers that all differ"
+
+
+def amounts_or_identifiers(table: Table) -> list[str]:
+    """The features of whole numbers that nearly all differ, as amounts of money may, but identifiers do. O(d n log n)."""
+    return [name for name, values in zip(table.feature_names, table.X.T, strict=True) if _are_nearly_all_different(values)]
+
+
+def _are_nearly_all_different(values: np.ndarray) -> bool:
+    """Whether these are enough whole numbers (n,) to judge, of which hardly any repeats. O(n log n)."""
+    is_judged = len(values) >= _MIN_ROWS and (values == np.floor(values)).all()
+    return bool(is_judged and len(np.unique(values)) >= _MIN_DISTINCT * len(values))
 
 
 def giveaways(table: Table, sensitive: Sequence[Any]) -> list[str]:

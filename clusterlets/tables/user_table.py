@@ -171,8 +171,8 @@ def read(
     one_hot : bool
         Whether text columns are features too: one for each value, and one for all rare values.
     reason_to_skip : callable, optional
-        Called with the name and the values (NaN if missing) of each numeric column, unless ``features`` are named. It returns
-        why the column is not a feature, or None.
+        Called with the name and the values (NaN if missing; none of a text column) of each column that may be a feature, unless
+        ``features`` are named. It returns why the column is not one, or None.
     min_groups : int
         Smallest number of groups; fewer are an error.
     advice : str
@@ -197,7 +197,9 @@ def read(
             text_columns = [column for column in text_columns if column not in dates]
             remarks.append(f"left out (dates): {', '.join(column.name for column in dates)}")
         if features == NUMERIC:
-            columns, skipped = _choose_features(path.name, columns, reason_to_skip, bool(one_hot and text_columns))
+            chosen, skipped = _choose_features(path.name, [*columns, *(text_columns if one_hot else [])], reason_to_skip)
+            columns = [column for column in columns if column in chosen]
+            text_columns = [column for column in text_columns if column in chosen or not one_hot]
             remarks += skipped
         X, has_features, row_remarks = source.complete_rows(columns, text_columns if one_hot else [], advice)
         remarks += [remark for column in (*columns, *text_columns) for remark in column.remarks(reading.decimal)]
@@ -613,7 +615,6 @@ def _choose_features(
     file_name: str,
     columns: list[_Column],
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None,
-    has_other_features: bool,
 ) -> tuple[list[_Column], list[str]]:
     """The columns that :data:`NUMERIC` stands for, and remarks about other columns."""
     remarks, features, skipped_columns = [], [], []
@@ -628,7 +629,7 @@ def _choose_features(
     skipped = ", ".join(skipped_columns)
     if skipped:
         remarks.append(f"left out (--features names columns to keep): {skipped}")
-    if not features and not has_other_features:
+    if not features:
         skip_note = f" Left out: {skipped}; name those that are features with --features." if skipped else ""
         raise BadData(f"{file_name} has no numeric or boolean column besides the sensitive one.{skip_note}")
     return features, remarks

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from clusterlets.errors import ClusterletsError
@@ -88,7 +89,7 @@ def test_plain_fractions_are_not_noted(read, cells):
 
 @pytest.mark.parametrize("cell", ["1,968", "n.d."])
 def test_a_cell_that_is_no_number_does_not_hide_a_column_as_an_identifier(read, cell):
-    cells = [str(37 * row + 100) for row in range(80)]
+    cells = [str(2 * row + 100) for row in range(80)]
     assert "c (whole numbers that all differ)" in read(column(cells), reason_to_skip=reason_not_a_feature)[1][0]
     cells[5] = cell
     with pytest.raises(ClusterletsError, match=f"line 7: column 'c' holds '{cell}'"):
@@ -202,6 +203,26 @@ def test_columns_are_named_by_one_rule(tmp_path, monkeypatch, run):
     assert features("--features", "y", "--features", "z") == features("--features", "y,z") == "features: y, z"
     assert features("--exclude", '"a, b"', "--exclude", "z") == features("--exclude", 'z,"a, b"') == "features: y"
     assert "t.csv has no column 'a'" in features("--features", "a, b")
+
+
+def test_clustering_the_clusters_again_leaves_out_their_labels_and_keeps_incomes(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.integers(18, 80, 120), "pay": rng.choice(90_000, 120, replace=False), "sex": ["f", "m"] * 60}
+    )
+    frame.to_csv("people.csv", index=False)
+    assert run("cluster", "people.csv", "--sensitive", "sex", "-k", "3", "-o", "labels.csv")[0] == 0
+    frame.join(pd.read_csv("labels.csv").astype({"row": int})).to_csv("again.csv", index=False)
+    for more in ([], ["--categorical", "onehot"]):
+        output = run("cluster", "again.csv", "--sensitive", "sex", "-k", "3", *more)[1]
+        assert "\nfeatures: age, pay\n" in output
+        assert "keep): row (an identifier, by its name), cluster (labels of another clustering, by its name)\n" in output
+        assert "note: features of whole numbers that hardly repeat: pay; --exclude those that are identifiers\n" in output
+        frame["cluster"] = np.array(["north", "south"])[rng.integers(2, size=120)]
+        frame.join(pd.read_csv("labels.csv")["row"]).to_csv("again.csv", index=False)
+    output = run("cluster", "again.csv", "--sensitive", "sex", "-k", "3", "--features", "pay")[1]
+    assert "hardly repeat" not in output
 
 
 @pytest.mark.parametrize("options", [[], ["--no-features"]])

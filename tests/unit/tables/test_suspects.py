@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clusterlets.tables.suspects import giveaways, reason_not_a_feature, unlike_scales
+from clusterlets.tables.suspects import amounts_or_identifiers, giveaways, reason_not_a_feature, unlike_scales
 from clusterlets.tables.table import Table
 
 
@@ -15,7 +15,7 @@ def table(**columns):
 REPEATED = np.array([1.0, 1, 2, 2])  # values that are not suspect
 
 
-@pytest.mark.parametrize("name", ["id", "ID", "person_id", "id-number", "personId", "personID", "index", "uuid"])
+@pytest.mark.parametrize("name", ["id", "ID", "person_id", "id-number", "personId", "personID", "index", "uuid", "row"])
 def test_names_of_identifiers_are_recognised(name):
     assert reason_not_a_feature(name, REPEATED) == "an identifier, by its name"
 
@@ -30,14 +30,32 @@ def test_a_name_that_merely_contains_id_index_or_zip_is_not_suspect(name):
     assert reason_not_a_feature(name, REPEATED) is None
 
 
+@pytest.mark.parametrize("name", ["cluster", "Cluster", "clusters", "label", "labels", "km_cluster", "cluster 2", "cluster_1"])
+def test_labels_of_another_clustering_are_recognised(name):
+    assert reason_not_a_feature(name, REPEATED) == "labels of another clustering, by its name"
+
+
+@pytest.mark.parametrize("name", ["cluster_size", "label_fee", "clustering", "labelled", "mislabel", "supercluster"])
+def test_a_name_that_merely_begins_or_ends_like_a_label_is_not_suspect(name):
+    assert reason_not_a_feature(name, REPEATED) is None
+
+
 def test_values_of_identifiers_are_recognised():
     rng = np.random.default_rng(0)
     numbers = rng.permutation(100).astype(float)
-    assert reason_not_a_feature("number", numbers + 7) == "consecutive numbers"
-    assert reason_not_a_feature("number", np.append(numbers * 3, np.nan)) == "whole numbers that all differ"
-    assert reason_not_a_feature("number", np.append(numbers * 3, 0)) == "whole numbers that nearly all differ"
+    assert reason_not_a_feature("size", numbers + 7) == "consecutive numbers"
+    assert reason_not_a_feature("size", np.append(numbers * 3, np.nan)) == "whole numbers that all differ"
+    assert reason_not_a_feature("size", np.append(numbers * 2, 0)) == "whole numbers that nearly all differ"
     for values in (numbers // 2, rng.normal(size=100), numbers[:49]):  # 49 rows are too few to judge
-        assert reason_not_a_feature("number", values) is None
+        assert reason_not_a_feature("size", values) is None
+
+
+def test_amounts_that_all_differ_are_no_identifiers_but_named():
+    pay = np.random.default_rng(0).permutation(100) * 311.0 + 18_000
+    assert reason_not_a_feature("pay", pay) is None and reason_not_a_feature("population", pay) is None
+    for name in ("customer", "account no", "Phone", "case"):
+        assert reason_not_a_feature(name, pay) == "whole numbers that all differ"
+    assert amounts_or_identifiers(table(pay=pay, half=pay / 2, age=pay % 40, few=pay * 0)) == ["pay"]
 
 
 def test_features_whose_scales_differ_by_a_factor_above_100_are_named():
