@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.algorithms.checks import MAX_GROUPS
-from clusterlets.commands import cli, own_table
+from clusterlets.commands import cli, own_table, summary
 from clusterlets.errors import ClusterletsError, LimitsMissed
 from clusterlets.tables import user_table
 from clusterlets.text import counted, first_of
+
+_MAX_LISTED = 40  # lines about limits that are missed
 
 _EPILOG = """
 examples:
@@ -71,12 +73,12 @@ def main(arguments: list[str]) -> int:
     verdict = f"not kept: {miss}" if miss else "kept by old and new rows together"
     lines = [
         f"{options.table.name}: {n_rows}, {n_clusters} of {clustering.method}",
+        f"limits      {verdict}",
+        f"reference   {_reference(clustering, options.reference)}",
         *(f"note: {note}" for note in notes),
         "",
         _cluster_table(clustering, sizes_before, labels),
-        "",
-        f"reference   {_reference(clustering, options.reference)}",
-        f"limits      {verdict}",
+        *first_of([str(line) for line in summary.breaks(miss.broken if miss else [])], _MAX_LISTED),
     ]
     print(*lines, sep="\n", file=stream)
     if miss and options.strict:

@@ -115,12 +115,8 @@ def _judge(asked: Asked, broken: list[tuple]) -> tuple[str, list[Line]]:
         return "No limit was asked for.", []
     clusters = list(dict.fromkeys(cluster for cluster, *_ in broken))
     verdict = f"broken by {counted(len(clusters), 'cluster')}" if clusters else "kept by every cluster"
-    breaks = [
-        Line("breaks", f"cluster {cluster}: {counted(n, 'row')} of {group} too {'many' if is_too_many else 'few'}")
-        for cluster, group, n, is_too_many in broken
-    ]
     own_shares = " By the shares of the present table, which these limits do not mean:" if asked.reference else ""
-    return f"Limits {verdict}: {asked}.{own_shares}", [Line("limits", f"{verdict}   ({asked})"), *breaks]
+    return f"Limits {verdict}: {asked}.{own_shares}", [Line("limits", f"{verdict}   ({asked})"), *summary.breaks(broken)]
 
 
 def describe(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, method: str, judgement: str, lines) -> Summary:

@@ -1,6 +1,6 @@
 """The text that ``clusterlets cluster`` prints about a clustering: the clusters, the scores, and warnings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +124,14 @@ def verdict(judgement: str, columns: Mapping[str, "FairnessReport"], price: floa
     column, report = max(columns.items(), key=lambda item: float(item[1].deviations.max().round(12)))
     cost = "" if np.isnan(price) else f"; the cost is {price:.3f} times that of plain k-means"
     return f"{judgement} Largest deviation {report.deviations.max():.3f}, {worst_cluster(report, column)}{cost}."
+
+
+def breaks(broken: Iterable[tuple]) -> list[Line]:
+    """A line for each limit that a cluster breaks, as :func:`clusterlets.estimators.repair.broken_limits` lists them."""
+    return [
+        Line("breaks", f"cluster {cluster}: {counted(n, 'row')} of {group} too {'many' if is_too_many else 'few'}")
+        for cluster, group, n, is_too_many in broken
+    ]
 
 
 def groups_within(sensitive: pd.DataFrame, max_deviation: Any) -> list[str]:

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_array
 from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.limit_repair import repair_labels
-from clusterlets.algorithms.limits import limit_rows, products, violation_units
+from clusterlets.algorithms.limits import limit_rows, products
 from clusterlets.estimators.fair_limit import NumberPerColumn
 from clusterlets.estimators.groups import column_names, encode, names_of, values_of
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, check_whole
 from clusterlets.estimators.memberships import encode_labels
-from clusterlets.estimators.saved import limited_group
+from clusterlets.estimators.saved import limits_above
 from clusterlets.methods import fair_limit
 from clusterlets.methods.interface.check import check_parameters
 
@@ -129,9 +129,9 @@ def repair(
 def broken_limits(
     labels, *, sensitive_features, max_deviation=None, min_ratio=None, shares=None, reference=None
 ) -> list[tuple[Any, str, int, bool]]:
-    """The limits that given clusters break: cluster, group, number of rows, and whether these are too many or too few.
+    """The limits that given clusters break, as :func:`clusterlets.estimators.saved.limits_above` lists them.
 
-    So many rows of the group would have to be exchanged for others, at least. The arguments are those of :func:`repair`.
+    The arguments are those of :func:`repair`.
     """
     codes, clusters = encode_labels(labels)
     groups, classes = encode(sensitive_features, len(codes))
@@ -141,12 +141,8 @@ def broken_limits(
         rows = _limit_rows(groups, classes, reference_counts, column_names(sensitive_features), bounds)
     counts = np.zeros((len(classes), len(clusters)), dtype=np.int64)
     np.add.at(counts, (groups, codes), 1)
-    excess, units = products(rows, counts), violation_units(rows)
-    values, names, broken = values_of(classes), column_names(sensitive_features), []
-    for cluster, limit in zip(*np.nonzero(excess.T > 0), strict=True):
-        name, is_too_many = limited_group(rows[limit], values, names)
-        broken.append((clusters[cluster], name, int(-(-excess[limit, cluster] // units[limit])), is_too_many))
-    return broken
+    broken = limits_above(products(rows, counts), rows, values_of(classes), column_names(sensitive_features))
+    return [(clusters[cluster], *rest) for cluster, *rest in broken]
 
 
 def _with_reference(groups: np.ndarray, classes: np.ndarray, reference: Mapping | None) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 from clusterlets.algorithms.checks import check_groups, check_largest, check_same_index, look_alikes, notation
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.limit_assignment import NewLabels, assign_new
-from clusterlets.algorithms.limits import products
+from clusterlets.algorithms.limits import products, violation_units
 from clusterlets.errors import LimitsMissed, LookAlikeGroups
 from clusterlets.estimators import saved_file
 from clusterlets.estimators.groups import encode, has_columns, values_of
@@ -50,6 +50,8 @@ class Miss:
     missing_group : str
     drift : str
         Which share of old and new rows together is outside the limits, so that no labels can keep them; or "".
+    broken : list of (cluster, group, number of rows, whether these are too many)
+        All limits that are missed, as :func:`limits_above` lists them.
     """
 
     amount: float
@@ -60,6 +62,7 @@ class Miss:
     n_missing: int
     missing_group: str
     drift: str = ""
+    broken: Sequence[tuple[int, str, int, bool]] = ()
 
     @classmethod
     def of(cls, new: NewLabels, rows: np.ndarray, groups: Sequence[tuple], names: Sequence, drift: str) -> "Miss | None":
@@ -75,7 +78,9 @@ class Miss:
         if (rows[limit] > 0).any() and (rows[limit] < 0).any():
             n_missing = int((-(np.maximum(0, new.excess[limit]) // rows[limit].min())).sum())
         missing_group = _common_name(rows[limit] < 0, groups, names) or f"other groups than {group}"
-        return cls(float(new.misses.max()), int(cluster), group, is_too_many, new.is_proved, n_missing, missing_group, drift)
+        broken = limits_above(new.excess, rows, groups, names)
+        amount, is_proved = float(new.misses.max()), new.is_proved
+        return cls(amount, int(cluster), group, is_too_many, is_proved, n_missing, missing_group, drift, broken)
 
     def __str__(self) -> str:
         side = "above" if self.is_too_many else "below"
@@ -89,6 +94,20 @@ class Miss:
         if self.n_missing:
             sentence += f"; {counted(self.n_missing, 'more row')} of {self.missing_group} would mend it with these labels"
         return sentence
+
+
+def limits_above(excess: np.ndarray, rows: np.ndarray, groups: Sequence[tuple], names: Sequence) -> list[tuple]:
+    """The limits that clusters exceed, by ``excess`` (R, k): cluster, group, number of rows, and whether these are too many.
+
+    So many rows of the group would have to be exchanged for others, at least. ``rows`` (R, K) are the limits. The other
+    arguments are those of :func:`limited_group`.
+    """
+    units = violation_units(rows)
+    return [
+        (int(cluster), name, int(-(-excess[limit, cluster] // units[limit])), is_too_many)
+        for cluster, limit in zip(*np.nonzero(excess.T > 0), strict=True)
+        for name, is_too_many in [limited_group(rows[limit], groups, names)]
+    ]
 
 
 def limited_group(row: np.ndarray, groups: Sequence[tuple], names: Sequence) -> tuple[str, bool]:

@@ -736,6 +736,22 @@ def test_the_command_shows_the_limited_shares_of_each_column_and_takes_the_union
     assert "limits      kept by old and new rows together" in output
 
 
+def test_the_command_leads_with_the_verdict_and_lists_every_limit_that_is_missed(people, run):
+    assert run(*SAVE_COMMAND)[0] == 0
+    people[people["sex"] == "f"][["age", "pay", "sex"]].to_csv("new.csv", index=False)
+    output = run("assign", "people.json", "new.csv", "-o", "labels.csv")[1]
+    assert output.splitlines()[1].startswith("limits      not kept: the population has changed")
+    old, new = pd.read_csv("old_labels.csv")["cluster"], pd.read_csv("labels.csv")["cluster"]
+    women = np.bincount(old[SEX[:N] == "f"], minlength=3) + np.bincount(new, minlength=3)
+    sizes = np.bincount(old, minlength=3) + np.bincount(new, minlength=3)
+    too_many = [ceil(women[cluster] - sizes[cluster] * (SHARE_OF_WOMEN + Fraction("0.05"))) for cluster in range(3)]
+    lines = re.findall(r"^breaks +cluster (\d): (\d+) rows of sex = f too many$", output, re.M)
+    assert [(int(cluster), int(n)) for cluster, n in lines] == list(enumerate(too_many)) and min(too_many) > 1
+    people[N:][["age", "pay", "sex"]].to_csv("new.csv", index=False)
+    output = run("assign", "people.json", "new.csv")[1]
+    assert output.splitlines()[1] == "limits      kept by old and new rows together" and "breaks" not in output
+
+
 def test_new_rows_in_other_units_are_noted(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
