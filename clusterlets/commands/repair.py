@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from clusterlets.commands.audit import Asked, add_clustering, add_labels, add_li
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods.fair_limit import FairLimit
+from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.tables import user_table
 from clusterlets.tables.table import moments
 from clusterlets.text import counted, first_of
@@ -66,8 +67,11 @@ def main(arguments: list[str]) -> int:
     )
     stream, n_moved = cli.stream_for_people(options.output), int(repaired.moved.sum())
     moves = [f"    {counted(n, 'row')} of {group} from {before} to {after}" for before, after, group, n in repaired.moves]
+    assert not asked.broken_by(repaired.labels, sensitive)
     lines = [
         f"{options.table.name}: {counted(len(labels), 'row')}, {counted(len(set(labels)), 'cluster')} of {options.labels}",
+        f"limits      kept by every cluster now   ({asked})",
+        *_before_and_now(X, (labels, repaired.labels), sensitive),
         *(f"note: {note}" for note in dict.fromkeys(notes)),
         f"moved       {counted(n_moved, 'row')} ({n_moved / len(labels):.1%})   (at least {repaired.least_moves:,} must move)",
         *first_of(moves, _MAX_LISTED),
@@ -75,8 +79,6 @@ def main(arguments: list[str]) -> int:
     if X is not None:
         costs = f"{repaired.cost_before:.6g} before, {repaired.cost_after:.6g} after"
         lines.append(f"cost        {costs}   (squared distances to the means before)")
-    assert not asked.broken_by(repaired.labels, sensitive)
-    lines.append(f"limits      kept by every cluster now   ({asked})")
     print(*lines, sep="\n", file=stream)
     if options.output:
         columns = {"row": rows, **({} if ids is None else {options.id: ids}), "before": labels, "cluster": repaired.labels}
@@ -92,6 +94,25 @@ def main(arguments: list[str]) -> int:
         write_page(options, shlex.join(["clusterlets", "repair", *arguments]), text, data, repaired.labels)
         print(f"report: {options.report}", file=stream)
     return 0
+
+
+def _before_and_now(X: np.ndarray | None, labels: Sequence[np.ndarray], sensitive: pd.DataFrame) -> list[str]:
+    """Lines about the largest deviation over all sensitive columns and, with features (n, d), the price.
+
+    ``labels`` are those (n,) before and those after the repair.
+    """
+    from clusterlets.estimators import fairness_report  # imported late: scikit-learn is slow to load
+    from clusterlets.estimators.fairness import composition_of
+
+    compositions = [[composition_of(assigned, column) for _, column in sensitive.items()] for assigned in labels]
+    before, now = (max(deviation_per_cluster(c.counts, c.group_counts).max() for c in each) for each in compositions)
+    lines = [f"deviation   {before:.3f} before, {now:.3f} now   (the largest from the shares of this table)"]
+    if X is not None:
+        options = {"cohesion": False, "silhouette": False}
+        prices = [fairness_report(X, assigned, sensitive, **options)["price_of_fairness"] for assigned in labels]
+        if not np.isnan(prices).any():
+            lines.append(f"price       {prices[0]:.3f} before, {prices[1]:.3f} now   (cost over that of plain k-means)")
+    return lines
 
 
 def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bounds: Mapping) -> list:

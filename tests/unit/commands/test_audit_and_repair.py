@@ -76,6 +76,16 @@ def test_repair_writes_labels_within_the_limit_and_what_moved(people, run, objec
     assert (repaired["moved"] == (repaired["before"] != repaired["cluster"])).all()
     deviations = shares_of_women(people.reset_index(), repaired["cluster"]) - (people["sex"] == "f").mean()
     assert len(deviations) == 3 and deviations.abs().max() <= 0.05
+    given = (shares_of_women(people, people["segment"]) - (people["sex"] == "f").mean()).abs().max()
+    X, prices = scale(people[["age", "pay"]]), []
+    for labels in (people["segment"].to_numpy(), repaired["cluster"].to_numpy()):
+        costs = [((X[labels == name] - X[labels == name].mean(axis=0)) ** 2).sum() for name in set(labels)]
+        prices.append(sum(costs) / KMeans(3, n_init=50, random_state=0).fit(X).inertia_)
+    assert output.splitlines()[1:4] == [
+        "limits      kept by every cluster now   (max_deviation 0.05)",
+        f"deviation   {given:.3f} before, {deviations.abs().max():.3f} now   (the largest from the shares of this table)",
+        f"price       {prices[0]:.3f} before, {prices[1]:.3f} now   (cost over that of plain k-means)",
+    ]
     assert f"moved       {repaired['moved'].sum()} rows" in output and " must move)" in output and "cost        " in output
     moves = repaired[repaired["moved"]].assign(sex=people["sex"].to_numpy()[repaired["moved"]])
     counts = moves.groupby(["before", "cluster", "sex"]).size()
@@ -88,7 +98,7 @@ def test_repair_needs_no_features_and_the_result_passes_an_audit(people, run):
     command = ("repair", *OPTIONS, "--no-features", "--max-deviation", "0.05", "-o", "repaired.csv")
     status, output, error = run(*command)
     assert status == 0, error
-    assert "cost" not in output
+    assert "cost" not in output and "deviation   " in output.splitlines()[2]
     repaired = pd.read_csv("repaired.csv")
     people.assign(segment=repaired["cluster"].to_numpy()).to_csv("people.csv", index=False)
     assert "limits      kept by every cluster" in run("audit", *OPTIONS, "--max-deviation", "0.05")[1]
