@@ -104,14 +104,7 @@ def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summar
         positions, clusters = clustering.memberships_.nonzero()
         own_table.write_clusters(options, data.rows[positions], None if data.ids is None else data.ids[positions], clusters)
     if options.save:
-        from clusterlets.estimators import SavedClustering
-
-        table, preparation = data.table, {"fill": data.table.fill, "text_columns": data.table.text_columns}
-        if options.scaling == "standard":
-            preparation["mean"], preparation["scale"] = moments(table.X, table.one_hot)
-        with cli.writing(options.save):
-            SavedClustering.of(clustering, feature_names=table.feature_names, **preparation).save(options.save)
-        print(f"clustering: {options.save}", file=stream)
+        save(options, data, clustering)
     if options.plot:
         from clusterlets.commands.picture import draw  # imported late: Matplotlib is slow to load
         from clusterlets.pages import saving
@@ -123,6 +116,20 @@ def _write_files(options: argparse.Namespace, data: OwnTable, clustering, summar
     if options.report:
         write_page(options, command, summary, data, clustering.labels_, clustering.memberships_)
         print(f"report: {options.report}", file=stream)
+
+
+def save(options: argparse.Namespace, data: OwnTable, clustering) -> None:
+    """Write a fitted estimator with the parameters of the options, as `clusterlets assign` reads it, and print its name."""
+    from clusterlets.estimators import SavedClustering
+
+    table, preparation = data.table, {"fill": data.table.fill, "text_columns": data.table.text_columns}
+    if options.scaling == "standard":
+        preparation["mean"], preparation["scale"] = moments(table.X, table.one_hot)
+    saved = SavedClustering.of(clustering, feature_names=table.feature_names, **preparation)
+    saved.parameters = options.method_parameters  # an estimator may have those with their default values too
+    with cli.writing(options.save):
+        saved.save(options.save)
+    print(f"clustering: {options.save}", file=cli.stream_for_people(options.output))
 
 
 def write_page(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from clusterlets import methods
 from clusterlets.commands import audit, cli, cluster, own_table
 from clusterlets.commands.summary import groups_within
 from clusterlets.methods.fair_limit import FairLimit
@@ -41,7 +42,7 @@ def main(arguments: list[str]) -> int:
     stem = options.table.name.removesuffix(options.table.suffix)
     options.output = options.output or f"{stem}-front.csv"
     options.plot = options.plot or f"{stem}-front.png"
-    outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
+    outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report, "--save": options.save}
     cli.check_output_files(outputs, [("the table itself", options.table)])
     data = own_table.read(options, min_groups=1)
     say = functools.partial(print, file=cli.stream_for_people(options.output), flush=True)
@@ -73,11 +74,15 @@ def main(arguments: list[str]) -> int:
     cli.write_table(options.output, tuned.path)
     with cli.writing(options.plot):
         tuned.plot(options.plot)
-    cluster_command = command(options, _to_repeat(tuned))
+    run = _to_repeat(tuned)
+    cluster_command = shlex.join(command(options, run))
     say(f"\n{tuned.recommendation()}\n\nevery limit: {options.output}\npicture: {options.plot}\n")
-    say(f"This command repeats the run; add -o labels.csv to write its clusters:\n  {shlex.join(cluster_command)}")
+    say(f"This command repeats the run; add -o labels.csv to write its clusters:\n  {cluster_command}")
+    cluster_options = _options_of_cluster(options, run)
+    if options.save:
+        cluster.save(cluster_options, data, tuned.best.fitted)
     if options.report:
-        _write_page(options, data, tuned, cluster_command)
+        _write_page(cluster_options, data, tuned, cluster_command)
         say(f"report: {options.report}")
     if tuned.interrupted:
         print("clusterlets tune: interrupted; only the finished fits are compared.", file=sys.stderr)
@@ -85,17 +90,24 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _write_page(options: argparse.Namespace, data: "OwnTable", tuned: "Tuned", cluster_command: list[str]) -> None:
+def _options_of_cluster(options: argparse.Namespace, run: "Run") -> argparse.Namespace:
+    """The options of ``clusterlets cluster`` that repeat a run, as :func:`command` writes them."""
+    method = methods.get(run.method)
+    own = {"method": run.method, "method_class": method, "is_matcher": method.is_matcher, "k": run.n_clusters}
+    own |= {"method_parameters": dict(run.parameters), "clusterlets": None, "which": None, "all_scores": False}
+    return argparse.Namespace(**{**vars(options), **own})
+
+
+def _write_page(options: argparse.Namespace, data: "OwnTable", tuned: "Tuned", cluster_command: str) -> None:
     """The page of ``clusterlets cluster`` about the recommended clustering, with the path."""
     from clusterlets.pages.saving import as_bytes
 
-    cluster_options = cluster.parse([*cluster_command[2:], "--report", options.report])
     reference = tuned.reference(tuned.best.n_clusters)  # without counts, it was not reached
     reference_cost = None if reference.counts is None else reference.sse
-    summary = cluster.summarize(cluster_options, data, tuned.best.fitted, reference_cost)
+    summary = cluster.summarize(options, data, tuned.best.fitted, reference_cost)
     path = tuned.recommendation(), as_bytes(tuned.plot(), ".png", dpi=200)
     labels, memberships = tuned.best.fitted.labels_, tuned.best.fitted.memberships_
-    cluster.write_page(cluster_options, shlex.join(cluster_command), summary, data, labels, memberships, path)
+    cluster.write_page(options, cluster_command, summary, data, labels, memberships, path)
 
 
 def _to_repeat(tuned: "Tuned") -> "Run":
@@ -157,6 +169,7 @@ def _parser() -> argparse.ArgumentParser:
         output="CSV file, one row per limit and number of clusters; - is standard output (default: TABLE-front.csv)",
         plot="picture (.png, .pdf, .svg) of price and limit (default: TABLE-front.png)",
         report="page (.html) about the recommended clustering and the path",
+        save="JSON file for `clusterlets assign`, with the recommended clustering",
     )
     return parser
 

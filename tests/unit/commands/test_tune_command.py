@@ -70,21 +70,39 @@ def test_the_printed_command_saves_the_requested_limit_although_a_looser_one_gav
     frame = pd.DataFrame(rng.normal(size=(n, d)), columns=["x", "y"]).assign(g=np.where(rng.random(n) < 0.4, "a", "b"))
     frame.to_csv(tmp_path / "rows.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    output = run("tune", "rows.csv", "--sensitive", "g", "-k", "7", "--max-deviation", "0.07", "--scaling", "none")[1]
+    output = run(
+        "tune",
+        "rows.csv",
+        "--sensitive",
+        "g",
+        "-k",
+        "7",
+        "--max-deviation",
+        "0.07",
+        "--scaling",
+        "none",
+        "--save",
+        "tuned.json",
+    )[1]
     (printed_command,) = [line for line in output.splitlines() if line.startswith("  clusterlets cluster rows.csv ")]
     assert "--max-deviation 0.07 --start-deviation 0.1 -k 7" in printed_command
+    assert "\nclustering: tuned.json\n" in output
     output = run(*shlex.split(printed_command)[1:], "--save", "rows.json")[1]
     assert "asked for   max_deviation 0.07: kept" in output
     assert SavedClustering.load("rows.json").parameters["max_deviation"] == 0.07
+    assert Path("tuned.json").read_bytes() == Path("rows.json").read_bytes()
 
 
 def test_the_printed_command_repeats_the_run_where_plain_k_means_keeps_the_limit(wine, run):
+    wine.assign(cellar=np.where(np.arange(len(wine)) % 3 > 0, "south", "north")).to_csv("wine.csv", index=False)
     options = ["--sensitive", "target", "--features", FEATURES, "-k", "2", "--max-deviation", ".9"]
-    output = run("tune", "wine.csv", *options)[1]
+    options += ["--categorical", "onehot", "--features", "cellar"]
+    output = run("tune", "wine.csv", *options, "--save", "tuned.json")[1]
     (printed_command,) = [line for line in output.splitlines() if line.startswith("  clusterlets cluster wine.csv ")]
     assert "--start-deviation " in printed_command
     price, deviation = re.search(r"^Use .*: (\S+) times the .* deviation (\S+), smallest", output, re.M).groups()
-    cluster_output = run(*shlex.split(printed_command)[1:])[1]
+    cluster_output = run(*shlex.split(printed_command)[1:], "--save", "wine.json")[1]
+    assert Path("tuned.json").read_bytes() == Path("wine.json").read_bytes()
     assert f"price of fairness  {price} " in cluster_output and f"Largest deviation {deviation}, " in cluster_output
 
 
