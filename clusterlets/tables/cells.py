@@ -1,12 +1,15 @@
 """Read the cells of delimited text and of Excel files, as text."""
 
 import csv
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from clusterlets.tables.table import BadData
+
+_MAX_UNPACKED, _MAX_CELLS = 2**30, 30_000_000  # of Excel files: bytes, and cells of a sheet
 
 
 def rows_of_text(lines: Iterable[str], name: str, width: int | None = None, **dialect) -> Iterator[tuple[int, list[str]]]:
@@ -32,6 +35,8 @@ def damage_as_bad_data(name: str, format_name: str) -> Iterator[None]:
     """Raise a library's errors about the content as BadData."""
     try:
         yield
+    except BadData:
+        raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:  # the system's error, not the content's
             raise
@@ -46,7 +51,12 @@ def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[s
     with damage_as_bad_data(path.name, "Excel"):
         from openpyxl import load_workbook  # imported late: only Excel files need it
 
+        _check_size(path)
         book = load_workbook(path, data_only=True)
+        for sheet in book.worksheets:
+            if sheet.max_row * sheet.max_column > _MAX_CELLS:
+                corner = sheet.cell(sheet.max_row, sheet.max_column).coordinate
+                raise BadData(f"{path.name}: the sheet {sheet.title!r} reaches to {corner}; delete the cells beside its table.")
         sheets = {sheet.title: sheet for sheet in book.worksheets if any(any(map(_value, row)) for row in sheet.iter_rows())}
         hidden = [title for title, sheet in sheets.items() if sheet.sheet_state != "visible"]
         title = name or next((title for title in sheets if title not in hidden), None)
@@ -69,6 +79,18 @@ def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[s
     others = [title for title in sheets if title != sheet.title]
     remarks = [f"read the sheet {sheet.title!r}; --sheet names another: {', '.join(others)}"] if others and name is None else []
     return header, list(zip(*rows, strict=True)) or [()] * len(header), faults, remarks
+
+
+def _check_size(path: Path) -> None:
+    """Raise BadData if an Excel file is too large for openpyxl, also if it says something else. Unpacks it piece by piece."""
+    size = 0
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                while (piece := file.read(2**20)) and size <= _MAX_UNPACKED:
+                    size += len(piece)
+    if size > _MAX_UNPACKED:
+        raise BadData(f"{path.name} unpacks to more than {_MAX_UNPACKED / 2**30:g} GB; save the table as CSV.")
 
 
 def _value(cell) -> str:

@@ -5,6 +5,8 @@ import gzip
 import os
 import subprocess
 import sys
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -144,6 +146,42 @@ def test_capitals_and_whole_numbers_in_excel(write_book):
 def test_cells_whose_values_the_file_lacks_are_refused(write_book, change, message):
     with pytest.raises(ClusterletsError, match=f"people.xlsx: column {message}"):
         user_table.read(write_book(change), ["city"])
+
+
+def rewrite(path, change):
+    """Write a ZIP again after ``change(name, content)`` of each member, and return the path."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: change(name, archive.read(name)) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("lies", [False, True])
+def test_a_book_that_unpacks_to_more_than_fits_is_refused_piece_by_piece(write_book, monkeypatch, lies):
+    size = 200 * 2**20
+    path = rewrite(
+        write_book(lambda book, sheet: None),
+        lambda name, content: content + b" " * size if name == "xl/workbook.xml" else content,
+    )
+    if lies:  # the sizes that the file gives are small
+        content, real = path.read_bytes(), len(zipfile.ZipFile(path).read("xl/workbook.xml"))
+        path.write_bytes(content.replace(real.to_bytes(4, "little"), (99).to_bytes(4, "little")))
+    monkeypatch.setattr("clusterlets.tables.cells._MAX_UNPACKED", 2**30 // 20)
+    message = "not an intact Excel file .*CRC" if lies else "unpacks to more than 0.05 GB; save the table as CSV"
+    tracemalloc.start()
+    try:
+        with pytest.raises(ClusterletsError, match=message):
+            user_table.read(path, ["city"])
+        assert tracemalloc.get_traced_memory()[1] < 2**30 // 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_stray_cell_far_from_the_table_is_refused(write_book):
+    with pytest.raises(ClusterletsError, match="the sheet 'People' reaches to XFD1048576; delete the cells beside its table"):
+        user_table.read(write_book(lambda book, sheet: sheet.cell(1_048_576, 16_384, 1)), ["city"])
 
 
 def test_such_cells_in_columns_that_are_left_out_do_no_harm(write_book):
