@@ -33,18 +33,24 @@ INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
 
 
 def whole_counts(
-    wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_sizes: np.ndarray, deadline=np.inf
+    wanted: np.ndarray,
+    totals: np.ndarray,
+    rows: np.ndarray,
+    slack: np.ndarray,
+    least_sizes: np.ndarray,
+    deadline=np.inf,
+    gives_up: bool = False,
 ):
     """Whole counts (K, k) near ``wanted`` (K, k) that keep ``rows @ counts <= slack``, or None if the search fails.
 
     ``rows`` is (R, K) and ``slack`` (R, k). ``totals`` (K,) are the sizes of the groups, and ``least_sizes`` (k,) the smallest
-    sizes that the clusters may have. After the ``deadline``, by :func:`time.monotonic`, they come no nearer. O(k K^2 (R + k))
-    time per step.
+    sizes that the clusters may have. After the ``deadline``, by :func:`time.monotonic`, they come no nearer, and the search
+    ``gives_up``, if so, while a limit is broken. O(k K^2 (R + k)) time per step.
     """
     # For the distance from ``wanted``, an instance of a rare group counts more.
     weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
     counts, min_size = rounded_to(wanted, totals), 4
-    while not _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline):
+    while not _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline, gives_up):
         if min_size > totals.sum() / wanted.shape[1]:
             return None
         counts, min_size = rounded_to(_raise_small_clusters(wanted, totals, min_size), totals), 2 * min_size
@@ -189,7 +195,7 @@ def feasible_counts(
     # add up to 0. If such limits have rank K - 1, every cluster must have the proportions of the table.
     tight = rows[products(rows, totals) == 0]
     only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
-    counts = None if only_proportional else limits.counts_near(wanted)
+    counts = None if only_proportional else limits.counts_near(wanted, known is not None)
     if counts is None:
         counts = proportional_counts(wanted, totals, least_size, most)
     if counts is None and known is not None:
@@ -235,8 +241,8 @@ class _Limits:
         slack[len(rows) - is_bounded :] = most
         return cls(totals, rows, slack, np.full(k, max(1, least_size)), deadline)
 
-    def counts_near(self, wanted):
-        return whole_counts(wanted, self.totals, self.rows, self.slack, self.least_sizes, self.deadline)
+    def counts_near(self, wanted, gives_up):
+        return whole_counts(wanted, self.totals, self.rows, self.slack, self.least_sizes, self.deadline, gives_up)
 
     def moved(self, counts, wanted):
         """Counts between ``counts`` and ``wanted`` that keep the limits, or None if the search for them fails."""
@@ -436,10 +442,10 @@ def _add_instances(counts, values, rows, wanted, weights, up, down, group, clust
     down[group, cluster] = weights[group] * (abs(excess - _UNIT) - abs(excess))
 
 
-def _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline) -> bool:
+def _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline, gives_up=False) -> bool:
     """Change counts (K, k) until they keep the limits and least sizes, then move them towards ``wanted`` until the deadline.
 
-    Returns whether the counts keep the limits and least sizes.
+    After it, the first also ends if the search ``gives_up``. Returns whether the counts keep the limits and least sizes.
     """
     n_groups, k = counts.shape
     scaled_wanted = np.rint(_UNIT * wanted).astype(np.int64)
@@ -453,11 +459,11 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline)
     state = is_violating, is_current, np.zeros(2, dtype=np.int64)
     n_steps = max(1, _STEPS_SIZE // (n_groups * k) ** 2)
     outcome = -1
-    while outcome < 0 and not (monotonic() > deadline and not (values > 0).any()):
+    while outcome < 0 and (monotonic() <= deadline or (not gives_up and (values > 0).any())):
         outcome = _search(
             counts, scaled_wanted, weights, rows, values, scales, row_weights, up, down, *changes, *state, n_steps
         )
-    return outcome != 0
+    return outcome > 0 or not (values > 0).any()
 
 
 @compiled(

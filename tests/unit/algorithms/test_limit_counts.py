@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clusterlets.algorithms import limit_counts
 from clusterlets.algorithms.limit_counts import _join, clusters_at_most, feasible_counts, most_clusters, moved_towards
 from clusterlets.algorithms.limits import (
     deviation_limits,
@@ -145,6 +146,16 @@ def test_whole_counts_within_the_limits_are_found_from_themselves_and_from_far_a
     assert (moved_towards(wanted.astype(float), far, rows, slack, least_sizes) == wanted).all()
     # After the deadline, counts that keep the limits stay as they are.
     assert (moved_towards(wanted.astype(float), far, rows, slack, least_sizes, deadline=-np.inf) == far).all()
+
+
+def test_after_the_deadline_no_search_runs_where_counts_are_known(monkeypatch):
+    totals, levels = np.array([41, 60]), np.arange(2)[:, None]
+    rows = limit_rows(deviation_limits(levels, totals, [exact_fraction("0.1")]), levels, totals)
+    apart, known = np.array([[41.0, 0, 0], [0, 30, 30]]), np.array([[4, 32, 5], [6, 48, 6]])
+    assert (rows @ feasible_counts(apart, totals, rows, deadline=-np.inf) <= 0).all()  # unknown ones are searched
+    monkeypatch.setattr(limit_counts, "_search", None)
+    counts = feasible_counts(apart, totals, rows, known=known, deadline=-np.inf)
+    assert (rows @ counts <= 0).all() and counts.sum(axis=1).tolist() == totals.tolist()
 
 
 def test_a_mixed_integer_program_finds_counts_where_the_search_and_joining_fail():

@@ -1,6 +1,7 @@
 """FairLimit as a user calls it: on tables of a single group, and with one kind of bound at a time."""
 
 from itertools import combinations, product
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from clusterlets import FairLimit, InvalidInput, fairness_report
 from clusterlets import __main__ as command_line
+from clusterlets.algorithms import fair_limit, limit_counts
 from clusterlets.errors import NoClusteringError
 
 ONE_GROUP = ["f"] * 8
@@ -137,3 +139,19 @@ def test_tune_accepts_a_table_of_one_group(women, capsys):
 def test_strings_that_only_python_reads_as_numbers_are_refused(settings):
     with pytest.raises(ValueError, match="max_deviation|shares"):
         FairLimit(2, **settings).fit(np.arange(8.0)[:, None], sensitive_features=list("fmfmfmfm"))
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_columns", "n_levels", "seconds"), [(6, 3, 10, 0.001), (2000, 1, 2, 1)], ids=["groups", "features"]
+)
+def test_a_fit_ends_within_its_seconds_and_one_round(monkeypatch, n_features, n_columns, n_levels, seconds):
+    """By processor time, because other programs may delay the test. Eight seconds are several times a round here."""
+    monkeypatch.setattr(fair_limit, "monotonic", process_time)
+    monkeypatch.setattr(limit_counts, "monotonic", process_time)
+    rng = np.random.default_rng(0)
+    groups = pd.DataFrame(rng.integers(n_levels, size=(5000, n_columns)), columns=list("abc"[:n_columns]))
+    X = rng.normal(size=(5000, n_features))
+    FairLimit(2, random_state=0).fit(X[:200, :2], sensitive_features=groups["a"][:200] < n_levels / 2)  # compiles
+    started = process_time()
+    fitted = FairLimit(5, max_deviation=0.02, max_seconds=seconds, random_state=0).fit(X, sensitive_features=groups)
+    assert process_time() - started < seconds + 8 and fitted.deviation_ <= 0.02
