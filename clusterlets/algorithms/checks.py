@@ -87,15 +87,16 @@ def _tell_apart(values: list) -> list[str]:
 
 def notation(value: Any) -> str | float:
     """What a value has in common with those that look alike: a number, also for true (1) and false (0), or else a text."""
-    text = " ".join(unicodedata.normalize("NFKC", str(value)).casefold().split())
+    visible = "".join(character for character in str(value) if unicodedata.category(character) != "Cf")
+    text = " ".join(unicodedata.normalize("NFKC", visible).casefold().split())
     number = _parse_number(text)
     return {"true": 1.0, "false": 0.0}.get(text, text) if math.isnan(number) else number
 
 
 def look_alikes(values: Iterable[Any]) -> str:
-    """Describe values that differ only in case, blanks, type, or the notation of a number or character; "" if there are none.
+    """Describe values that differ only in case, blanks, type, invisible characters, or the notation of a number or character.
 
-    O(K) for K values.
+    "" if there are none. O(K) for K values.
     """
     spellings: dict[Any, list] = {}
     for value in values:

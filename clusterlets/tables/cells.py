@@ -35,12 +35,11 @@ def damage_as_bad_data(name: str, format_name: str) -> Iterator[None]:
     """Raise a library's errors about the content as BadData."""
     try:
         yield
-    except BadData:
-        raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:  # the system's error, not the content's
+        if isinstance(error, BadData) or getattr(error, "errno", None) is not None:  # the latter is the system's error
             raise
-        raise BadData(f"{name} is not an intact {format_name} file ({' '.join(str(error).split())[:200]}).") from None
+        reason = " ".join(str(error).split())[:200]
+        raise BadData(f"{name} is not an intact {format_name} file ({reason}); save it anew, without a password.") from None
 
 
 def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[str]], dict[int, str], list[str]]:
@@ -55,8 +54,7 @@ def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[s
         book = load_workbook(path, data_only=True)
         for sheet in book.worksheets:
             if sheet.max_row * sheet.max_column > _MAX_CELLS:
-                corner = sheet.cell(sheet.max_row, sheet.max_column).coordinate
-                raise BadData(f"{path.name}: the sheet {sheet.title!r} reaches to {corner}; delete the cells beside its table.")
+                raise BadData(f"{path.name}: the sheet {sheet.title!r} reaches over {sheet.dimensions}; delete stray cells.")
         sheets = {sheet.title: sheet for sheet in book.worksheets if any(any(map(_value, row)) for row in sheet.iter_rows())}
         hidden = [title for title, sheet in sheets.items() if sheet.sheet_state != "visible"]
         title = name or next((title for title in sheets if title not in hidden), None)

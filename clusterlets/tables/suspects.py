@@ -15,10 +15,7 @@ _POSTCODE = re.compile(r"(?:^|[^A-Za-z])(?:zip|zip_?code|post_?code|postal_?code
 # "cluster", as `clusterlets cluster -o` calls it, "Cluster 2" and "labels", but neither "cluster_size" nor "label_fee".
 _LABEL = re.compile(r"(?:.*[^a-z])?clusters?[ _-]?\d*|labels?[ _-]?\d*", re.IGNORECASE)
 # Names of numbers that are identifiers if all differ: "customer", "Account no", but not "population".
-_NUMBERED = re.compile(
-    r"(?:.*[^a-z])?(?:no|nr|num|number|code|key|ssn|phone|serial|member|customer|client|account|case|patient|subject|person)",
-    re.IGNORECASE,
-)
+_NUMBERED = re.compile(r"(?:.*[^a-z])?(?:no|nr|number|code|key|phone|member|customer|account|case|person)", re.IGNORECASE)
 _MIN_DISTINCT = 0.98  # smallest fraction of distinct values in a column of identifiers
 _MAX_GAP = 3  # in ranges of more numbers for each row, amounts may all differ; in narrower ones, hardly
 _MIN_ROWS = 50  # in fewer rows, whole numbers may all differ by chance
@@ -30,9 +27,8 @@ LARGEST_RATIO = 100.0
 def reason_not_a_feature(name: str, values: np.ndarray) -> str | None:
     """Why a numeric column (n,) is probably not a feature; None if it may be one. NaN does not count. O(n log n).
 
-    Postcodes and labels of an earlier clustering are found by their name. Identifiers are found by their name, or as whole
-    numbers that nearly all differ, and either lie close together or have a name such as ``customer``: incomes, which may all
-    differ too, are spread wider.
+    Postcodes and labels of an earlier clustering are found by their name; identifiers too, or as whole numbers that hardly
+    repeat, and lie close together or are called ``customer``, for example. Incomes may all differ, but are spread wider.
     """
     if _POSTCODE.search(name):
         return "a postcode, by its name"
@@ -41,11 +37,9 @@ def reason_not_a_feature(name: str, values: np.ndarray) -> str | None:
     if _LABEL.fullmatch(name):
         return "labels of another clustering, by its name"
     values = values[~np.isnan(values)]
-    if not _are_nearly_all_different(values) or not (np.ptp(values) < _MAX_GAP * len(values) or _NUMBERED.fullmatch(name)):
-        return None
-    if len(np.unique(values)) < len(values):
-        return "whole numbers that nearly all differ"
-    return "consecutive numbers" if np.ptp(values) == len(values) - 1 else "whole numbers that all differ"
+    if _are_nearly_all_different(values) and (np.ptp(values) < _MAX_GAP * len(values) or _NUMBERED.fullmatch(name)):
+        return "whole numbers that hardly repeat"
+    return None
 
 
 def amounts_or_identifiers(table: Table) -> list[str]:

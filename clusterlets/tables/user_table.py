@@ -44,6 +44,7 @@ _NOTATIONS = {
 }
 _CODE = re.compile("0[0-9]+")
 _DATE = re.compile(r"\d{4}([-/.])\d\d?\1\d\d?\b|\d\d?([-/.])\d\d?\2\d{4}\b")
+_COMPACT_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _SEPARATOR_LINE = re.compile(r"sep=([^\r\n])(?=\r|\n)", re.IGNORECASE)
 _MIN_LEVEL = 0.01  # smallest share of rows of a text value with a feature of its own
 # Patterns of cells that people read as numbers, each with a remedy for the message. A column of such cells is not text.
@@ -451,8 +452,8 @@ class _Source:
 def _read_text(path: Path, reading: Reading) -> tuple[list[str], list[Sequence[str]], list[int]]:
     """The header, the columns, and the number of the line where each row begins. Blank lines are skipped."""
     content = path.read_bytes()
-    if content.startswith(b"PK\x03\x04"):
-        raise BadData(f"{path.name} is no text file; if it comes from Excel, its name must end in .xlsx.")
+    if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise BadData(f"{path.name} is no text file; if it comes from Excel, save it as .xlsx, without a password.")
     if content.startswith(b"\x1f\x8b"):
         raise BadData(f"{path.name} is no text file but compressed; unpack it with gunzip.")
     is_utf8 = content.startswith(codecs.BOM_UTF8) or codecs.lookup(reading.encoding).name == "utf-8"
@@ -465,20 +466,20 @@ def _read_text(path: Path, reading: Reading) -> tuple[list[str], list[Sequence[s
             f"{path.name}, line {line}: the byte 0x{error.object[error.start]:02x} is not {reading.encoding.upper()}; name the "
             f"file's encoding, such as --encoding {likely}, or save the table as UTF-8."
         ) from None
+    if text[:4].count("\0") > 1:
+        raise BadData(f"{path.name} begins with NULs; try --encoding utf-16-le, or save the table as UTF-8.")
     named_in_file = _SEPARATOR_LINE.match(text)  # as Excel writes and reads it
     separator = reading.separator or (named_in_file[1] if named_in_file else SEPARATORS[path.suffix.lower()])
     if named_in_file:
         text = text[named_in_file.end(1) :]  # leaves the rest of the line blank, so that lines keep their numbers
-    lines, rows = [], []
-    for line, cells in rows_of_text(io.StringIO(text, newline=""), path.name, delimiter=separator):
-        lines.append(line)
-        rows.append(cells)
-    if not rows:
+    lines_and_cells = rows_of_text(io.StringIO(text, newline=""), path.name, delimiter=separator)
+    _, header = next(lines_and_cells, (0, []))
+    if not header:
         raise BadData(f"{path.name} is empty.")
-    header, *rows = rows
-    if len(header) == 1:
+    if len(header) == 1:  # later rows may have more cells, by decimal commas
         raise BadData(f"{path.name} has only one column, {header[0][:60]!r}.{_suggest_separator(header[0], separator)}")
-    return header, list(zip(*rows, strict=True)) or [()] * len(header), lines[1:]
+    lines, rows = zip(*[(0, header), *lines_and_cells], strict=True)
+    return header, list(zip(*rows[1:], strict=True)) or [()] * len(header), list(lines[1:])
 
 
 def _suggest_separator(header: str, separator: str) -> str:
@@ -513,7 +514,7 @@ def _check_header(name: str, header: list[str], requested: Sequence[str], featur
         if (index == 0 and not column) or column.startswith("__index_level_"):  # pandas saves its index there
             header[index] = column = _PANDAS_INDEX
         if not column:
-            raise BadData(f"{name}: column {index + 1} has no name; give it one.")
+            raise BadData(f"{name}: column {index + 1} has no name; give it one, or delete lines above the header.")
         if first_index.setdefault(column, index) != index:
             positions = f"as columns {first_index[column] + 1} and {index + 1}"
             raise BadData(f"{name}: the column name {column!r} occurs twice, {positions}.")
@@ -576,6 +577,8 @@ class _Column:
                 if cells and all(map(pattern.fullmatch, cells)):
                     yield f"{self.name} holds text such as {cells[0]!r}; without {sign} it would be a feature"
             return
+        if all(_COMPACT_DATE.fullmatch(cell) or _is_gap(cell) for cell in self.cells):
+            yield f"{self.name} holds dates such as {min(self.cells, key=_is_gap)!r}, read as numbers; --exclude it"
         code = next((cell for cell in self.cells if cell[:1] == "0" and _CODE.fullmatch(cell)), None)
         if code:
             yield f"{self.name} holds codes such as {code!r}, read as numbers; --exclude leaves them out"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clusterlets.algorithms.checks import check_groups, check_magnitudes
+from clusterlets.algorithms.checks import check_groups, check_magnitudes, look_alikes
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac
 from clusterlets.algorithms.geometry import diameter
@@ -86,3 +86,9 @@ def test_groups_may_be_whole_numbers_but_not_fractions():
     check_groups(np.array([0.0, 3.0, -2.0]), 9)
     with pytest.raises(ClusterletsError, match=r"fractions such as 1\.25;"):
         check_groups(np.array([1.0, 1.25, 0.5]), 9)
+
+
+@pytest.mark.parametrize("other", ["f\u200b", "\ufefff", "f\u00ad", " F "])
+def test_groups_that_differ_in_what_nobody_sees_look_alike(other):
+    assert look_alikes(["f", other, "m"]).startswith("these groups look alike: 'f' and ")
+    assert look_alikes(["f", "m"]) == ""

@@ -288,7 +288,11 @@ def test_signs_and_encodings_that_cannot_be_are_refused(read, settings, message)
     [
         (GOOD.replace("Bonn", "Köln").encode("cp1252"), "such as --encoding cp1252"),
         (GOOD.encode("utf-16"), "such as --encoding utf-16"),
-        (b"PK\x03\x04\x14\x00", "is no text file; if it comes from Excel, its name must end in .xlsx"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "is no text file; if it comes from Excel, save it as .xlsx, without a password"),
+        (GOOD.encode("utf-16-le"), "people.csv begins with NULs; try --encoding utf-16-le, or save the table as UTF-8"),
+        (b"\0" * 999, "people.csv begins with NULs"),
+        (GOOD.replace(",", ";").replace("3", "3,5").encode(), "only one column, .* name it: --separator ';'"),
+        (b"PK\x03\x04\x14\x00", "is no text file; if it comes from Excel, save it as .xlsx, without a password"),
     ],
 )
 def test_the_advice_about_bytes_that_are_no_utf_8_fits_them(read, content, message):
@@ -578,6 +582,6 @@ def test_identifiers_and_postcodes_are_left_out_on_request_and_mentioned(tmp_pat
     settings = {"reading": user_table.Reading(missing="drop"), "reason_to_skip": reason_not_a_feature}
     table, remarks, *_ = user_table.read(path, ["city"], **settings)
     assert table.feature_names == ("age", "pay")
-    reasons = "zip (a postcode, by its name), member (whole numbers that all differ)"
+    reasons = "zip (a postcode, by its name), member (whole numbers that hardly repeat)"
     assert f"left out (--features names columns to keep): {reasons}" in remarks
     assert user_table.read(path, ["city"], ["zip", "member"], **settings)[0].feature_names == ("zip", "member")
