@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from clusterlets.commands import cli, own_table
+from clusterlets.commands import cli, own_table, summary
 from clusterlets.commands.audit import Asked, add_clustering, add_labels, add_limits, describe, labelled, write_page
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.errors import ClusterletsError
@@ -66,7 +66,11 @@ def main(arguments: list[str]) -> int:
         **bounds,
     )
     stream, n_moved = cli.stream_for_people(options.output), int(repaired.moved.sum())
-    moves = [f"    {counted(n, 'row')} of {group} from {before} to {after}" for before, after, group, n in repaired.moves]
+    names = summary.names_that_tell(sensitive)
+    moves = [
+        f"    {counted(n, 'row')} of {names.get(group, group)} from {before} to {after}"
+        for before, after, group, n in repaired.moves
+    ]
     assert not asked.broken_by(repaired.labels, sensitive)
     lines = [
         f"{options.table.name}: {counted(len(labels), 'row')}, {counted(len(set(labels)), 'cluster')} of {options.labels}",

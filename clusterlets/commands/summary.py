@@ -11,7 +11,7 @@ from clusterlets.algorithms.checks import MAX_GROUPS
 from clusterlets.algorithms.limits import exact_fraction
 from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.metrics.prices import BELOW_ONE
-from clusterlets.text import counted, first_of
+from clusterlets.text import counted, first_of, names_of_groups
 
 if TYPE_CHECKING:
     from clusterlets.estimators import FairnessReport  # scikit-learn is slow to import
@@ -179,6 +179,14 @@ def named_groups(table: "Table", sensitive: pd.DataFrame) -> pd.Categorical:
     if sensitive.shape[1] == 1:
         return _named(sensitive.columns[0], sensitive.iloc[:, 0]).array
     return pd.Categorical.from_codes(table.groups, table.group_names)
+
+
+def names_that_tell(sensitive: pd.DataFrame) -> dict[str, str]:
+    """For the name of each group, one that says ``female = 1`` where 1 alone would not say what it is."""
+    groups = sensitive.drop_duplicates().astype("category")
+    told = [_named(name, column) for name, column in groups.items()]
+    names = (names_of_groups(zip(*columns, strict=True)) for columns in ([groups[name] for name in groups], told))
+    return dict(zip(*names, strict=True))
 
 
 def _named(name: str, column: pd.Series) -> pd.Series:

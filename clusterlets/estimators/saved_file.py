@@ -64,8 +64,10 @@ def read(path: str) -> dict[str, Any]:
             raise ValueError("it was changed after it was saved")
         return _checked(content)
     except (ValueError, RecursionError, ClusterletsError) as error:
-        reason = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-        raise InvalidInput(f"{path} is not an intact clustering from `clusterlets cluster --save` ({reason}).") from None
+        reason = str(error).splitlines()[0][:300].rstrip(".") if str(error) else type(error).__name__
+        raise InvalidInput(
+            f"{path} is not an intact clustering from `clusterlets cluster --save` ({reason}); save it again, or use a copy."
+        ) from None
 
 
 def _digest(content: Mapping) -> str:

@@ -1,6 +1,7 @@
 """The commands for clusters that people already have: audit shows them, and repair changes as few rows as possible."""
 
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,16 @@ def test_repair_needs_no_features_and_the_result_passes_an_audit(people, run):
     repaired = pd.read_csv("repaired.csv")
     people.assign(segment=repaired["cluster"].to_numpy()).to_csv("people.csv", index=False)
     assert "limits      kept by every cluster" in run("audit", *OPTIONS, "--max-deviation", "0.05")[1]
+
+
+@pytest.mark.parametrize("options", [[], ["--no-features"]])
+def test_moves_name_groups_so_that_one_knows_what_they_are(people, run, options):
+    frame = people.assign(city=np.where(people["born"] == "early", "yes", "no"), sex=(people["sex"] == "f").astype(int))
+    frame.to_csv("people.csv", index=False)
+    output = run("repair", *OPTIONS, "--max-deviation", "0.03", *options)[1]
+    assert re.search(r"    \d+ rows? of sex = [01] from ", output)
+    output = run("repair", *OPTIONS, "--sensitive", "city", "--max-deviation", "0.03", *options)[1]
+    assert re.search(r"    \d+ rows? of sex = [01] \+ city = (yes|no) from ", output)
 
 
 @pytest.mark.parametrize(
