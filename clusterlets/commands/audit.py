@@ -80,7 +80,9 @@ class Asked:
             )
         if saved.feature_names and not (options.features or options.exclude):  # else the price would be about other features
             n_encoded = sum(map(len, saved.text_columns.values()))
-            options.features = list(saved.feature_names[: len(saved.feature_names) - n_encoded])
+            options.features = [*saved.feature_names[: len(saved.feature_names) - n_encoded], *saved.text_columns]
+            options.categorical = "onehot" if saved.text_columns else options.categorical
+            options.scaling = "none" if saved.mean is None else "standard"
         if not bounds:
             if saved.method != FairLimit.name:
                 raise ClusterletsError(

@@ -27,7 +27,7 @@ from clusterlets.text import counted, first_of, names_of_groups
 
 #: Whose shares the limits of new rows are about: those of the fitted table, or of old and new rows together.
 REFERENCES = ("fit", "union")
-_FAR = 10  # standard deviations from the fitted table: no feature of rows in the same units lies there in all of them
+_FAR = 10  # standard deviations from the fitted table: no feature of rows in the same units lies there in most of them
 
 
 @dataclass(frozen=True)
@@ -253,13 +253,16 @@ class SavedClustering:
         return new.labels
 
     def _warn_of_other_units(self, X: np.ndarray) -> None:
-        """Warn if all new rows (n, d) are far from the fitted table in a feature, as where their units differ."""
+        """Warn if most new rows (n, d) are far from the fitted table in a feature, as where their units differ.
+
+        Not all are, because gaps are filled.
+        """
         if self.mean is not None and len(X):
-            far = np.flatnonzero((np.abs(X) > _FAR).all(axis=0))
+            far = np.flatnonzero(np.median(np.abs(X), axis=0) > _FAR)
             names = [str(column) if self.feature_names is None else self.feature_names[column] for column in far]
             if names:
                 warnings.warn(
-                    f"all new rows lie more than {_FAR} standard deviations from the fitted table in "
+                    f"most new rows lie more than {_FAR} standard deviations from the fitted table in "
                     f"{', '.join(first_of(names, 5))}; check the units",
                     stacklevel=3,
                 )
