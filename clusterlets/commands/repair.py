@@ -66,9 +66,9 @@ def main(arguments: list[str]) -> int:
         **bounds,
     )
     stream, n_moved = cli.stream_for_people(options.output), int(repaired.moved.sum())
-    names = summary.names_that_tell(sensitive)
+    told = summary.names_that_tell(sensitive)
     moves = [
-        f"    {counted(n, 'row')} of {names.get(group, group)} from {before} to {after}"
+        f"    {counted(n, 'row')} of {told.get(group, group)} from {before} to {after}"
         for before, after, group, n in repaired.moves
     ]
     assert not asked.broken_by(repaired.labels, sensitive)

@@ -168,8 +168,8 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument_group("output"),
         output="CSV file, one row per limit and number of clusters; - is standard output (default: TABLE-front.csv)",
         plot="picture (.png, .pdf, .svg) of price and limit (default: TABLE-front.png)",
-        report="page (.html) about the recommended clustering and the path",
-        save="JSON file for `clusterlets assign`, with the recommended clustering",
+        report="page (.html) on the recommended clustering",
+        save="JSON file for `clusterlets assign`",
     )
     return parser
 

@@ -44,7 +44,7 @@ def test_columns_that_are_not_used_as_features_are_noted(cluster):
         "features: height, income\n" in output
         and "note: ignored (not numeric): job; --categorical onehot makes them features\n" in output
     )
-    assert "note: left out (--features names columns to keep): number (consecutive numbers)" in output
+    assert "note: left out (--features names columns to keep): number (whole numbers that hardly repeat)" in output
     output = cluster("--features", "number,height")[1]
     assert "features: number, height\nnote: ignored (not named as features): income, job\n" in output
 
