@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from clusterlets import methods
 from clusterlets.commands import audit, cli, cluster, own_table
 from clusterlets.commands.summary import groups_within
+from clusterlets.errors import ClusterletsError
 from clusterlets.methods.fair_limit import FairLimit
 from clusterlets.parameter_text import as_text
 
@@ -79,11 +80,16 @@ def main(arguments: list[str]) -> int:
     say(f"\n{tuned.recommendation()}\n\nevery limit: {options.output}\npicture: {options.plot}\n")
     say(f"This command repeats the run; add -o labels.csv to write its clusters:\n  {cluster_command}")
     cluster_options = _options_of_cluster(options, run)
-    if options.save:
-        cluster.save(cluster_options, data, tuned.best.fitted)
     if options.report:
         _write_page(cluster_options, data, tuned, cluster_command)
         say(f"report: {options.report}")
+    if options.save and not tuned.best.is_asked(tuned.task):
+        raise ClusterletsError(
+            f"{options.save} was not written, because no fit with the requested limit has a result; the printed command writes "
+            "the nearest clustering, with its own limit, if it gets --save."
+        )
+    if options.save:
+        cluster.save(cluster_options, data, tuned.best.fitted)
     if tuned.interrupted:
         print("clusterlets tune: interrupted; only the finished fits are compared.", file=sys.stderr)
         return 130

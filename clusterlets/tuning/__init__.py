@@ -57,7 +57,7 @@ class Tuned:
             notes = ", ".join(dict.fromkeys(run.note or run.status for run in runs if run.step is task.asked))
             raise InvalidInput(f"No fit has a result ({notes}), so nothing can be recommended: allow more minutes.")
         self.silhouettes = {run.n_clusters: hints.silhouette(task.X, run.fitted.labels_, seed) for run in best_runs}
-        self.best = min(best_runs, key=lambda run: (run.rank(task)[0], -self.silhouettes[run.n_clusters]))
+        self.best = min(best_runs, key=lambda run: (not run.is_asked(task), -self.silhouettes[run.n_clusters]))
         self.labels = self.best.fitted.labels_
         self.path = self._path()
 

@@ -156,12 +156,16 @@ class Run:
             return False
         return not (products(step.rows, self.counts) > 0).any()
 
+    def is_asked(self, task: Task) -> bool:
+        """Whether this is a fit with the requested limits, and keeps them."""
+        return self.step is task.asked and self.keeps(task, task.asked)
+
     def rank(self, task: Task) -> tuple[bool, float]:
         """The least is the best: the cheapest fit with the requested limits, or else the run that deviates least.
 
         Other runs may keep these limits, but only by chance: rows that join their clusters later would keep other limits.
         """
-        is_asked = self.step is task.asked and self.keeps(task, task.asked)
+        is_asked = self.is_asked(task)
         return not is_asked, self.sse if is_asked else self.deviation
 
     def measure(self, task: Task, labels: np.ndarray) -> None:

@@ -30,7 +30,7 @@ def _use(tuned: "Tuned") -> list[str]:
     if not np.isnan(price):
         remark = f" ({BELOW_ONE})" if round(price, 3) < 1 else ""
         scores = f"{price:.3f} times the cost of plain k-means ({reference.note}){remark}, {scores}"
-    if not best.rank(task)[0]:
+    if best.is_asked(task):
         parts = [f"Use {best} with {clusters}: {scores}."]
         if reference.keeps(task, task.asked):
             parts.append("Plain k-means, which does not know the groups, keeps the limit too: you need no fair method here.")

@@ -115,6 +115,14 @@ def test_without_enough_time_nothing_is_recommended(wine, run):
     assert [path.name for path in Path().iterdir()] == ["wine.csv"]
 
 
+def test_a_clustering_with_another_limit_than_the_requested_one_is_not_saved(wine, run):
+    options = ["--sensitive", "target", "--features", "alcohol,ash", "-k", "2", "--max-deviation", "0", "--minutes", "0.3"]
+    status, output, error = run("tune", "wine.csv", *options, "--save", "wine.json")
+    assert status == 1 and "No fit with limit 0 has a result" in output and "This command repeats the run" in output
+    assert "wine.json was not written, because no fit with the requested limit has a result" in error
+    assert Path("wine-front.csv").exists() and not Path("wine.json").exists()
+
+
 @pytest.mark.parametrize("option", ["-o", "--plot"])
 @pytest.mark.parametrize("file", ["wine.csv/front.png", "folder.png"])
 def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, run, monkeypatch, option, file):
