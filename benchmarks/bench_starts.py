@@ -20,7 +20,6 @@ from clusterlets.benchmark.grid.artifacts import Prepared
 from clusterlets.benchmark.grid.configuration import CONFIGURATION, read_configuration
 from clusterlets.errors import ClusterletsError
 from clusterlets.parameter_text import combinations
-from clusterlets.tables.table import columns_of_names
 
 FIELD = CONFIGURATION.parent / "workflow/configs/field.yaml"
 MOST_STARTS, SEVERAL = 128, 9  # the second is the number of starts by which the cost of one more is measured
@@ -29,7 +28,7 @@ MOST_STARTS, SEVERAL = 128, 9  # the second is the number of starts by which the
 def seconds(name: str, table: Prepared, k: int, rungs: list[dict], n_starts: int) -> float:
     """Mean CPU seconds of a fit over the rungs; NaN if none gives a clustering."""
     method, times = methods.get(name), []
-    columns = dict(enumerate(columns_of_names(table.group_names)))
+    columns = dict(enumerate(zip(*table.group_values, strict=True)))
     for rung in rungs:
         own = {"n_init": n_starts} if method.makes_its_own_starts() else {}
         streams = [np.random.default_rng([0, start]) for start in range(1 if own else n_starts)]
@@ -68,7 +67,7 @@ def main() -> None:
             for name in rivals:
                 middle = rungs[name][(len(rungs[name]) - options.rungs + 1) // 2 :][: options.rungs]
                 method = methods.get(name)()
-                fits = not method.unsupported(len(table.X), len(table.group_names))
+                fits = not method.unsupported(len(table.X), len(table.group_values))
                 starts[name].setdefault(dataset, []).append(starts_for(target, name, table, k, middle) if fits else 1)
             print(
                 f"# {dataset} {k}: {target:.2f} s; {', '.join(f'{name} {starts[name][dataset][-1]}' for name in rivals)}",
