@@ -28,7 +28,7 @@ EXPECTED = HERE / "expected.json"
 SETTINGS = {
     "results": "results",
     "datasets": ["iris", "breast_cancer", {"name": "people", "path": "people.csv", "sensitive": ["city", "sex"]}],
-    "seeds": {"count": 4, "batch": 4},
+    "seeds": {"count": 2, "batch": 2},
     "k": [2, 6],
     "hops": [2],
     "omega": [0, 0.75],

@@ -1,5 +1,6 @@
 """Synthetic runs in the exact format of results/runs.csv, and the results that the workflow computes from runs."""
 
+import functools
 import zlib
 from collections.abc import Mapping
 from itertools import product
@@ -47,6 +48,11 @@ def numbers_of(runs: pd.DataFrame) -> Numbers:
 
 def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=4, ks=(2, 5, 10)) -> pd.DataFrame:
     """Runs of the paper's grid with plausible values. Every call with the same arguments returns the same runs."""
+    return _runs(tuple(datasets), seeds, tuple(ks)).copy()
+
+
+@functools.cache  # many tests ask for the same runs
+def _runs(datasets, seeds, ks):
     rows = [
         _row(dataset, method, matcher, k, hops, omega, seed)
         for dataset, (method, matcher, hops, omega), k, seed in product(datasets, _configurations(), ks, range(seeds))

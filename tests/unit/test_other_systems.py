@@ -62,7 +62,7 @@ cluster people.csv --sensitive sex -k 2 --max-deviation 0.1 --save model.json -o
 assign model.json people.csv -o new.csv
 audit people.csv --sensitive sex --labels label
 repair people.csv --sensitive sex --labels label --max-deviation 0.1 -o repaired.csv
-tune people.csv --sensitive sex -k 2 --minutes 0.05 --methods FRAC
+tune people.csv --sensitive sex -k 2 --minutes 0.02 --methods FRAC
 check halves.py
 """
 

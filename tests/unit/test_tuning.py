@@ -32,6 +32,16 @@ def cost_and_deviation(labels, groups=DIAGNOSIS, rows=X):
     return (frame - frame.groupby(labels).transform("mean")).pow(2).to_numpy().sum(), deviation
 
 
+def interrupt_after(n_fits):
+    """A report of progress that ends the walk, as Ctrl-C does, before the next fit."""
+
+    def interrupt(done, total, description):
+        if done == n_fits:
+            raise KeyboardInterrupt
+
+    return interrupt
+
+
 @pytest.fixture(scope="module")
 def tuned():
     return tune(X, sensitive_features=DIAGNOSIS, n_clusters=[4, 3], max_deviation=0.03, other_methods=["FRAC", "B"])
@@ -94,12 +104,8 @@ def test_the_requested_limit_stays_where_a_looser_one_gives_cheaper_clusters_to_
 
 
 def test_a_limit_whose_fit_did_not_run_has_no_price_anywhere():
-    def interrupt(done, total, description):
-        if done == 4:
-            raise KeyboardInterrupt
-
     alternating = np.arange(len(X)) % 2  # the clusters of any limit keep nearly all others
-    tuned = tune(X, sensitive_features=alternating, n_clusters=3, max_deviation=0.02, progress=interrupt)
+    tuned = tune(X, sensitive_features=alternating, n_clusters=3, max_deviation=0.02, progress=interrupt_after(4))
     rows = tuned.path[tuned.path["limit"].notna()].set_index("limit")
     assert rows.index[rows["price"].notna()].tolist() == [0.02, 0.05, 0.1] == rows.index[rows["status"] == "ok"].tolist()
     table = tuned.recommendation().partition("k = 3\n")[2]
@@ -110,8 +116,8 @@ def test_a_limit_whose_fit_did_not_run_has_no_price_anywhere():
 
 
 def test_by_default_two_to_ten_clusters_are_tried_and_a_hint_at_the_least_says_little():
-    tuned = tune(X[:9], sensitive_features=np.arange(9) % 2, max_deviation=0.5)
-    assert tuned.numbers_of_clusters == list(range(2, 10))
+    tuned = tune(X[:9], sensitive_features=np.arange(9) % 2, max_deviation=0.5, progress=interrupt_after(1))
+    assert tuned.numbers_of_clusters == list(range(2, 10)) == sorted(set(tuned.path["k"]))
     text = tune(X[:80], sensitive_features=np.arange(80) % 2, n_clusters=[2, 3], max_deviation=0.5).recommendation()
     assert "This is the least that was tried. The silhouette favours few clusters, so it says little here." in text
 
@@ -212,13 +218,9 @@ def test_a_fit_that_takes_too_long_is_stopped_and_an_interruption_keeps_what_is_
             return SimpleNamespace(fit=lambda *_, **__: time.sleep(60))
         return estimator(run, seed)
 
-    def interrupt(done, total, description):
-        if done == 10:
-            raise KeyboardInterrupt
-
     monkeypatch.setattr(path.Run, "estimator", sleeping)
     start = time.monotonic()
-    settings = {"n_clusters": 3, "minutes": 0.25, "other_methods": ["FRAC", "fair-flow"], "progress": interrupt}
+    settings = {"n_clusters": 3, "minutes": 0.25, "other_methods": ["FRAC", "fair-flow"], "progress": interrupt_after(10)}
     tuned = tune(X, sensitive_features=DIAGNOSIS, **settings)
     assert time.monotonic() - start < 45  # seconds, with the time to load FRAC
     statuses = tuned.path.set_index("method")["status"]

@@ -1,11 +1,15 @@
 """One process compiles a kernel and the others load it. Kernels also work if the cache is damaged or cannot be written."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from numba import config
 
+from clusterlets.algorithms import compiled as module
 from clusterlets.algorithms.compiled import compiled
 
 KERNEL_MODULE = """
@@ -24,72 +28,77 @@ def report(dispatcher, signature):
 module._compile_for = report
 
 if __name__ == "__main__":
-    {before}
     print(twice(21.0))
 """
 
 
+def test_only_one_of_several_simultaneous_processes_compiles(tmp_path):
+    (tmp_path / "doubling.py").write_text(KERNEL_MODULE)
+    options = {"cwd": tmp_path, "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}, "text": True}
+    processes = [subprocess.Popen([sys.executable, "doubling.py"], stdout=subprocess.PIPE, **options) for _ in range(3)]
+    outputs = sorted(process.communicate(timeout=600)[0].split() for process in processes)
+    assert outputs == [["compiled", "42.0"], *[["loaded", "42.0"]] * 2]
+
+
+def twice(x):
+    return 2 * x
+
+
 @pytest.fixture
-def start(tmp_path):
-    """A function that starts a process, which runs the statement ``before`` and then calls a kernel.
+def call(tmp_path, monkeypatch):
+    """A function that calls a new kernel, as a new process would, and says whether it was compiled or loaded.
 
-    The cache is in the test's own folder. The process prints whether it compiled or loaded the kernel, and the kernel's result.
+    The cache is in the test's own folder.
     """
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
+    how = []
+    compile_for = module._compile_for
 
-    def start(before="pass"):
-        # The file is replaced in one step, because an earlier process may be about to read it. Its timestamp stays the same,
-        # because Numba compiles again if the timestamp of the source changes.
-        (tmp_path / "next.py").write_text(KERNEL_MODULE.format(before=before))
-        os.utime(tmp_path / "next.py", (1, 1))
-        (tmp_path / "next.py").replace(tmp_path / "doubling.py")
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-        command = [sys.executable, "doubling.py"]
-        return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+    def noted(dispatcher, signature):
+        code = compile_for(dispatcher, signature)
+        how.append("loaded" if dispatcher.stats.cache_hits else "compiled")
+        return code
 
-    return start
+    monkeypatch.setattr(module, "_compile_for", noted)
 
+    def call():
+        assert compiled("float64(float64)")(twice)(21.0) == 42
+        return how.pop()
 
-def output_of(process):
-    output = process.communicate(timeout=600)[0]
-    assert process.returncode == 0
-    return output.split()
-
-
-def test_only_one_of_several_simultaneous_processes_compiles(start):
-    processes = [start() for _ in range(4)]
-    outputs = sorted(output_of(process) for process in processes)
-    assert outputs == [["compiled", "42.0"], *[["loaded", "42.0"]] * 3]
+    return call
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-def test_a_damaged_kernel_is_recompiled_and_cached_again(start, tmp_path, suffix):
-    output_of(start())
+def test_a_damaged_kernel_is_recompiled_and_cached_again(call, tmp_path, suffix):
+    assert [call(), call()] == ["compiled", "loaded"]
     for damage in (lambda content: b"", lambda content: content[: len(content) // 2], lambda content: b"\xff" * len(content)):
         files = list((tmp_path / "cache").rglob(f"*.{suffix}"))
         assert files
         for file in files:
             file.write_bytes(damage(file.read_bytes()))
-        assert output_of(start()) == ["compiled", "42.0"]
-        assert output_of(start()) == ["loaded", "42.0"]
+        assert [call(), call()] == ["compiled", "loaded"]
 
 
-def test_compiling_is_announced_and_loading_is_not(start):
-    announce_compiling = "twice = module.before_compiling(lambda: print('soon', end=' '))(twice)"
-    assert output_of(start(announce_compiling)) == ["soon", "compiled", "42.0"]
-    assert output_of(start(announce_compiling)) == ["loaded", "42.0"]
+def test_the_first_compilation_is_announced_and_loading_is_not(call, tmp_path):
+    announced = []
+    with module.before_compiling(lambda: announced.append("soon")):
+        assert [call(), call()] == ["compiled", "loaded"]
+        shutil.rmtree(tmp_path / "cache")
+        assert call() == "compiled" and announced == ["soon"]
+    with module.before_compiling(lambda: announced.append("never")):
+        assert call() == "loaded" and announced == ["soon"]
 
 
-def test_a_kernel_works_without_a_writable_cache(start, tmp_path):
+def test_a_kernel_works_without_a_writable_cache(call, tmp_path, monkeypatch):
     # Numba checks that the cache is writable by creating a temporary file there. Here this fails, as /dev/null is no folder.
-    prevent_writing = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
-    assert output_of(start(prevent_writing)) == ["compiled", "42.0"]
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Path("/dev/null/full").read_bytes())
+    assert [call(), call()] == ["compiled", "compiled"]
     assert not list(tmp_path.rglob("*.nbi"))
 
 
-def test_a_kernel_works_without_file_locks(start):
-    prevent_locking = "import fcntl; fcntl.lockf = lambda *options: open('/dev/null/full')"
-    assert output_of(start(prevent_locking)) == ["compiled", "42.0"]
-    assert output_of(start(prevent_locking)) == ["loaded", "42.0"]
+def test_a_kernel_works_without_file_locks(call, monkeypatch):
+    monkeypatch.setattr("fcntl.lockf", lambda *options: Path("/dev/null/full").read_bytes())
+    assert [call(), call()] == ["compiled", "loaded"]
 
 
 def test_arguments_that_do_not_fit_the_signature_are_refused():
