@@ -150,10 +150,7 @@ def test_lines_over_omega_are_means_and_dashed_lines_the_means_of_the_controls(r
 
 
 def ranking_of(names, title="All methods"):
-    """A ranking of these methods, which have this order in each of 20 blocks.
-
-    If no two of many methods differed, scikit-posthocs would take minutes to find the bands that join them.
-    """
+    """A ranking of these methods, which have this order in each of 20 blocks."""
     values = np.tile(np.arange(float(len(names))), (20, 1))
     return statistics.rank("all_methods", title, pd.DataFrame(values, columns=names))
 
@@ -165,6 +162,33 @@ def test_a_method_has_the_same_color_as_in_figures_with_more_methods():
     styles = method_styles([*ranked, *others])
     assert dot_colors == {styles[name][0].upper() for name in ranked}
     assert styles["vfc"] != method_styles(ranked)["vfc"]  # A style depends on the position among all methods.
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bands_join_the_largest_sets_of_methods_of_which_no_two_differ(seed):
+    stream = np.random.default_rng(seed)
+    values = pd.DataFrame(stream.normal(size=(20, 7)) + np.arange(7) / 3, columns=list("ABCDEFG"))
+    ranking = statistics.rank("all_methods", "All methods", values)
+    alike = [
+        set(names)
+        for size in range(2, 8)
+        for names in combinations("ABCDEFG", size)
+        if all(ranking.nemenyi.loc[pair] > statistics.ALPHA for pair in combinations(names, 2))
+    ]
+    largest = [names for names in alike if not any(names < others for others in alike)]
+    ranks = ranking.mean_ranks
+    expected = sorted([ranks[list(names)].min(), ranks[list(names)].max()] for names in largest)
+    lines = critical_difference.draw_ranking(ranking, "ABCDEFG").axes[0].lines
+    bands = [line.get_xdata() for line in lines if len(set(line.get_ydata())) == 1 and line.get_ydata()[0] < 0]
+    assert np.allclose(sorted(map(sorted, bands)), expected)
+
+
+def test_methods_of_which_no_two_differ_are_joined_by_one_band():
+    values = pd.DataFrame(np.random.default_rng(0).random((3, 24)), columns=[f"method-{number}" for number in range(24)])
+    ranking = statistics.rank("all_methods", "All methods", values)
+    lines = critical_difference.draw_ranking(ranking, values.columns).axes[0].lines
+    bands = [list(line.get_xdata()) for line in lines if set(line.get_ydata()) == {-1}]
+    assert bands == [[ranking.mean_ranks.min(), ranking.mean_ranks.max()]]
 
 
 def test_a_long_title_is_wrapped_above_all_names():
