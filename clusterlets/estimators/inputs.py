@@ -142,7 +142,7 @@ def _check_cells(name: Any, cells: np.ndarray, must_be_numbers: bool) -> None:
                 f"X: column {name!r} holds the text {str(text)!r}. Leave the column out, or encode it as numbers."
             )
         # A list of one number would pass for the number.
-        if must_be_numbers and (np.ndim(cell) or not _is_gap(cell) and not _is_number(cell)):
+        if must_be_numbers and (np.ndim(cell) or (not _is_gap(cell) and not _is_number(cell))):
             raise InvalidInput(f"X: column {name!r} holds {str(cell)[:60]}, which is not a number. Leave the column out.")
 
 
