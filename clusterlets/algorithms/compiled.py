@@ -9,6 +9,7 @@ fixes the order of its sums therefore gives the same bits on every processor.
 """
 
 import functools
+import gc
 import importlib
 import os
 import subprocess
@@ -141,7 +142,7 @@ def _load_or_compile(function: Callable, signature: str) -> Callable:
         cache.mkdir(parents=True, exist_ok=True)
     except (RuntimeError, OSError):  # no writable cache folder
         return _compile_for(_dispatcher(function, cache=False), signature)
-    with _hold_lock(cache, function):
+    with _hold_lock(cache, function), _without_garbage_collection():
         try:
             return _compile_for(dispatcher, signature)
         except Exception:  # the cached file is damaged, and unpickling may raise anything
@@ -159,6 +160,18 @@ def _compile_for(dispatcher, signature: str) -> Callable:
     dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
+
+
+@contextmanager
+def _without_garbage_collection():
+    """Let no garbage be collected: Numba makes so many objects that this takes a tenth of the time of a compilation."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextmanager

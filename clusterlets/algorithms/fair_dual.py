@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from math import frexp
 
 import numpy as np
-from numba import njit
 
 from clusterlets.algorithms.compiled import compiled, inner
 
@@ -131,7 +130,7 @@ class FairAssignment:
         """
         means = np.concatenate([centres, np.repeat(centres[:1], self._shape[1] - len(centres), axis=0)])
         tiles = np.empty((len(self._groups), len(means), _LANES))
-        _write_distances(X, self._rows, means, tiles)
+        _write_distances(X, self._rows, means, np.empty((X.shape[1], _LANES)), tiles)
         problem = tiles, self._weights, self._groups, *self._constraints
         return self._solve(problem, multipliers, temperatures, tolerance, X, means)
 
@@ -188,10 +187,10 @@ def _maximise(problem, multipliers, temperatures, tolerance, X, rows, means):
     Fills in the ``means`` of X, unless that has no rows. Returns the bound, prices, counts and the last temperature.
     """
     costs, weights, _, constraints, _, _ = problem
-    value_at_zero = _value(problem, np.zeros(multipliers.shape))
+    counts, prices = np.empty((2, constraints.shape[1], costs.shape[1]))
+    value_at_zero = float(np.cumsum(weights * costs.min(axis=1).ravel())[-1])
     mean_least_cost, mean_cost = value_at_zero / float(weights.sum()), float(costs[: -(-_COST_SAMPLE // _LANES)].mean())
     unit = (mean_least_cost if mean_least_cost > _ROUNDING * mean_cost else mean_cost) or 1.0
-    counts, prices = np.empty((2, constraints.shape[1], costs.shape[1]))
     bound, temperatures, results = -np.inf, list(temperatures), (multipliers, prices, counts, X, rows, means)
     is_warm = multipliers.any()
     while temperatures:
@@ -209,10 +208,58 @@ def _maximise(problem, multipliers, temperatures, tolerance, X, rows, means):
     return bound, prices, counts, temperature * unit
 
 
+def _value(problem, multipliers) -> float:
+    """The exact dual, which is not smoothed, at the multipliers. All sums are in the order of the rows."""
+    costs, weights, groups, constraints, slack, _ = problem
+    prices, least = np.zeros((constraints.shape[1], costs.shape[1])), np.full((len(costs), _LANES), np.inf)
+    for row, row_multipliers in zip(constraints, multipliers, strict=True):
+        prices += row[:, None] * row_multipliers
+    for cluster in range(costs.shape[1]):
+        np.minimum(least, costs[:, cluster] + prices[groups, cluster, None], out=least)
+    return float(np.cumsum(np.r_[weights * least.ravel(), -(slack * multipliers).ravel()])[-1])
+
+
+def _ascend(problem, temperature, tolerance, least_value, multipliers, prices, counts, X, rows, means) -> float:
+    """Maximise the smoothed dual over multipliers >= ``minima``; return the largest value that the exact dual reached.
+
+    ``multipliers`` (R, k) are changed in place, and ``prices`` and ``counts`` (K, k) are filled in. If X has rows, so are the
+    ``means``. The result is NaN if the exact dual is at first below the ``least_value``, or Newton steps cannot move some
+    multiplier. Without a least value (minus infinity), the search goes on all the same.
+    """
+    (n_constraints, k), n_groups, n = multipliers.shape, len(counts), len(problem[1])
+    size, n_parts = n_constraints * k, _CHUNK * k + 1
+    # The cluster of each sure instance, or -1. The unsure ones, and their near clusters as sparse rows: row starts, clusters
+    # and costs. Few of them are written, and memory that is never touched costs nothing.
+    own, unsure, starts = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    near = own, unsure, starts, np.empty(n * k + 1, dtype=np.int32), np.empty(n * k + 1)
+    by_cluster = [np.empty((n_groups, k)) for _ in range(5)]
+    by_cluster += [np.empty((n_constraints, k)), multipliers.copy(), np.empty((size, size + 1)), np.zeros((k, means.shape[1]))]
+    curvatures = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
+    numbers = np.empty(_LANES), np.empty(k), np.zeros(k), np.empty(n_parts)
+    indices = np.zeros(_CHUNK + 1, dtype=np.int64), np.empty(n_parts, dtype=np.int64), np.empty(size, dtype=np.int64)
+    work = np.empty((-(-k // _WORD), _LANES), dtype=np.int64), *numbers, *indices, np.empty((k, k), dtype=np.bool_)
+    results = multipliers, prices, counts, X, rows, means
+    return _climb(problem, temperature, tolerance, least_value, results, near, tuple(by_cluster), curvatures, work)
+
+
+def _rescue(problem, temperature, tolerance, multipliers, prices) -> None:
+    """Change multipliers that Newton steps cannot move, because no instance is near the border of their cluster.
+
+    A multiplier changes if its constraint is off by more than its tolerance and by more than ten times the weight of the rows
+    at the cluster's border. The first sweep only lowers multipliers: a price that no longer fits may have drawn all rows.
+    """
+    costs, weights, _, constraints, _, _ = problem
+    k, n = costs.shape[1], len(weights)
+    if len(constraints) and k > 1:
+        indices, values = np.empty((2, n), dtype=np.int64), np.empty((3, n))
+        counts, at_border = np.empty((constraints.shape[1], k)), np.empty(k)
+        _move_borders(problem, temperature, tolerance, multipliers, prices, *indices, *values, counts, at_border)
+
+
 # ---- elementary functions ----------------------------------------------------------------------------------------------
 
 
-@njit  # not @inner, because a test calls it from Python
+@inner
 def _exponentials(values, n_values):
     """Replace the first ``n_values`` values x of at least 0 by exp(-x): the series of exp(-x / 16), squared four times.
 
@@ -228,7 +275,7 @@ def _exponentials(values, n_values):
         values[i] = total
 
 
-@njit  # not @inner, because a test calls it from Python
+@inner
 def _log(x):
     """log(x) of a positive number, with an error below 1e-12."""
     mantissa, exponent = frexp(x)
@@ -265,11 +312,13 @@ def _write_costs(costs, rows, tiles):
                 tiles[tile, cluster, lane] = costs[row, cluster]
 
 
-@compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[:,:,::1])")
-def _write_distances(X, rows, centres, tiles):
-    """Write the squared distances of the rows in all places of the tiles, summed in the order of the features."""
+@compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,:,::1])")
+def _write_distances(X, rows, centres, features, tiles):
+    """Write the squared distances of the rows in all places of the tiles, summed in the order of the features.
+
+    ``features`` (d, lanes) is working memory.
+    """
     k, d = centres.shape
-    features, sums = np.empty((d, _LANES)), np.empty(_LANES)
     for tile in range(len(tiles)):
         for lane in range(_LANES):
             row = rows[tile * _LANES + lane]
@@ -277,48 +326,17 @@ def _write_distances(X, rows, centres, tiles):
                 features[feature, lane] = X[row, feature]
         for cluster in range(k):
             for lane in range(_LANES):
-                sums[lane] = 0.0
+                tiles[tile, cluster, lane] = 0.0
             for feature in range(0, d - 1, 2):  # pairs of features halve the loads and stores of the sums
                 x, y = centres[cluster, feature], centres[cluster, feature + 1]
                 for lane in range(_LANES):
                     a, b = features[feature, lane] - x, features[feature + 1, lane] - y
-                    sums[lane] = sums[lane] + a * a + b * b
+                    tiles[tile, cluster, lane] = tiles[tile, cluster, lane] + a * a + b * b
             if d % 2:
                 x = centres[cluster, d - 1]
                 for lane in range(_LANES):
                     a = features[d - 1, lane] - x
-                    sums[lane] += a * a
-            for lane in range(_LANES):
-                tiles[tile, cluster, lane] = sums[lane]
-
-
-@inner
-def _set_least(costs, prices, tile, group, least):
-    """Fill in the least cost plus price of each instance of a tile."""
-    for lane in range(_LANES):
-        least[lane] = np.inf
-    for cluster in range(costs.shape[1]):
-        price = prices[group, cluster]
-        for lane in range(_LANES):
-            value = costs[tile, cluster, lane] + price
-            least[lane] = value if value < least[lane] else least[lane]
-
-
-@compiled(f"float64({_PROBLEM}, float64[:,::1])")
-def _value(problem, multipliers):
-    """The exact dual, which is not smoothed, at the multipliers."""
-    costs, weights, groups, constraints, slack, _ = problem
-    k, total = costs.shape[1], 0.0
-    prices, least = np.empty((constraints.shape[1], k)), np.empty(_LANES)
-    _set_prices(constraints, multipliers, prices)
-    for tile in range(len(costs)):
-        _set_least(costs, prices, tile, groups[tile], least)
-        for lane in range(_LANES):
-            total += weights[tile * _LANES + lane] * least[lane]
-    for constraint in range(len(constraints)):
-        for cluster in range(k):
-            total -= slack[constraint, cluster] * multipliers[constraint, cluster]
-    return total
+                    tiles[tile, cluster, lane] += a * a
 
 
 @inner
@@ -343,55 +361,46 @@ def _gradient(constraints, slack, counts, constraint, cluster):
 
 
 @inner
-def _violation_after(problem, constraint, cluster, step, margins):
-    """The violation if the multiplier changes by ``step``. A row is then in the cluster if step * coefficient < its margin."""
-    _, weights, groups, constraints, slack, _ = problem
-    total = -slack[constraint, cluster]
-    for place in range(len(weights)):
-        coefficient = constraints[constraint, groups[place >> _LANE_BITS]]
-        if step * coefficient < margins[place]:
-            total += weights[place] * coefficient
-    return total
-
-
-@inner
-def _step_to_border(problem, constraint, cluster, is_violated, first_step, largest_fall, margins):
+def _step_to_border(weights, groups, constraints, slack, constraint, cluster, is_violated, first_step, largest_fall, margins):
     """A change of one multiplier after which its constraint just holds, or 0 if there is none.
 
     The step is doubled until the constraint changes from violated to met or back, and then located to a fifth of
     ``first_step``. A multiplier that no longer binds falls by at most ``largest_fall``.
     """
-    low, high, step = 0.0, 0.0, first_step
-    for _ in range(_MAX_DOUBLINGS):
-        if (_violation_after(problem, constraint, cluster, step, margins) <= 0) == is_violated:
-            high = step
-            break
-        low = step
-        if -step >= largest_fall:
-            return -largest_fall
-        step *= 2
-    if high == 0.0:
-        return 0.0
-    for _ in range(_MAX_HALVINGS):
-        if abs(high - low) < 0.2 * abs(first_step):
-            break
-        step = 0.5 * (low + high)
-        if (_violation_after(problem, constraint, cluster, step, margins) <= 0) == is_violated:
+    low, high, step, n_halvings = 0.0, 0.0, first_step, 0
+    for n_steps in range(1, _MAX_DOUBLINGS + _MAX_HALVINGS + 1):
+        violation = -slack[constraint, cluster]
+        for place in range(len(weights)):  # it is then in the cluster if step * coefficient < its margin
+            coefficient = constraints[constraint, groups[place >> _LANE_BITS]]
+            if step * coefficient < margins[place]:
+                violation += weights[place] * coefficient
+        if (violation <= 0) == is_violated:
             high = step
         else:
             low = step
+        if high == 0.0:
+            if -step >= largest_fall:
+                return -largest_fall
+            if n_steps == _MAX_DOUBLINGS:
+                return 0.0
+            step *= 2
+        elif n_halvings == _MAX_HALVINGS or abs(high - low) < 0.2 * abs(first_step):
+            break
+        else:
+            step, n_halvings = 0.5 * (low + high), n_halvings + 1
     return high if is_violated else low
 
 
 @inner
-def _count_rows(problem, prices, temperature, changed, cheapest, counts, at_border):
+def _count_rows(costs, weights, groups, prices, temperature, changed, first, second, least, next_least, counts, at_border):
     """Fill in the counts (K, k) of the cheapest clusters, and the weight (k,) of the rows at each cluster's border.
 
     Only the prices of cluster ``changed`` differ from the last call; -1 stands for all clusters.
     """
-    costs, weights, groups, _, _, _ = problem
-    first, second, least, next_least = cheapest
-    counts[:], at_border[:] = 0.0, 0.0
+    for cluster in range(costs.shape[1]):
+        at_border[cluster] = 0.0
+        for group in range(len(counts)):
+            counts[group, cluster] = 0.0
     for place in range(len(weights)):
         tile, lane = place >> _LANE_BITS, place & (_LANES - 1)
         group = groups[tile]
@@ -415,44 +424,55 @@ def _count_rows(problem, prices, temperature, changed, cheapest, counts, at_bord
             at_border[second[place]] += weights[place]
 
 
-@compiled(f"void({_PROBLEM}, float64, float64, float64[:,::1], float64[:,::1])")
-def _rescue(problem, temperature, tolerance, multipliers, prices):
-    """Change multipliers that Newton steps cannot move, because no instance is near the border of their cluster.
-
-    A multiplier changes if its constraint is off by more than its tolerance and by more than ten times the weight of the rows
-    at the cluster's border. The first sweep only lowers multipliers: a price that no longer fits may have drawn all rows.
-    """
-    costs, _, groups, constraints, slack, minima = problem
-    k, n = costs.shape[1], len(costs) * _LANES
-    first, second = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    least, next_least, margins = np.empty(n), np.empty(n), np.empty(n)
-    cheapest = first, second, least, next_least
-    counts, at_border = np.empty((constraints.shape[1], k)), np.empty(k)
-    if not len(constraints) or k == 1:
-        return
-    _set_prices(constraints, multipliers, prices)
-    _count_rows(problem, prices, temperature, -1, cheapest, counts, at_border)
+@compiled(
+    f"void({_PROBLEM}, float64, float64, float64[:,::1], float64[:,::1], int64[::1], int64[::1], float64[::1], float64[::1], "
+    "float64[::1], float64[:,::1], float64[::1])"
+)
+def _move_borders(
+    problem, temperature, tolerance, multipliers, prices, first, second, least, next_least, margins, counts, at_border
+):
+    """The loop of :func:`_rescue`; all arrays after the ``prices`` are working memory."""
+    costs, weights, groups, constraints, slack, minima = problem
+    n_constraints, k = multipliers.shape
+    changed, is_counted = -1, False
     for sweep in range(_SWEEPS):
         any_changed = False
         for cluster in range(k):
-            for constraint in range(len(constraints)):
+            for constraint in range(n_constraints):
+                if not is_counted:
+                    _set_prices(constraints, multipliers, prices)
+                    _count_rows(
+                        costs,
+                        weights,
+                        groups,
+                        prices,
+                        temperature,
+                        changed,
+                        first,
+                        second,
+                        least,
+                        next_least,
+                        counts,
+                        at_border,
+                    )
+                    is_counted = True
                 violation = _gradient(constraints, slack, counts, constraint, cluster)
                 is_violated, largest_fall = violation > 0, multipliers[constraint, cluster] - minima[constraint]
                 if (is_violated and sweep == 0) or not (is_violated or largest_fall > 0):
                     continue
                 if abs(violation) <= max(_cluster_tolerance(tolerance, counts, cluster), 10 * at_border[cluster]):
                     continue
-                for place in range(n):
+                for place in range(len(weights)):
                     tile, lane = place >> _LANE_BITS, place & (_LANES - 1)
                     other = next_least[place] if first[place] == cluster else least[place]
                     margins[place] = other - costs[tile, cluster, lane] - prices[groups[tile], cluster]
                 first_step = temperature if is_violated else -temperature
-                step = _step_to_border(problem, constraint, cluster, is_violated, first_step, largest_fall, margins)
+                step = _step_to_border(
+                    weights, groups, constraints, slack, constraint, cluster, is_violated, first_step, largest_fall, margins
+                )
                 if step != 0.0:
                     multipliers[constraint, cluster] = max(minima[constraint], multipliers[constraint, cluster] + step)
-                    _set_prices(constraints, multipliers, prices)
-                    _count_rows(problem, prices, temperature, cluster, cheapest, counts, at_border)
-                    any_changed = True
+                    changed, is_counted, any_changed = cluster, False, True
         if not any_changed and sweep > 0:
             return
 
@@ -475,7 +495,13 @@ def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_co
             sure_counts[group, cluster], sure_costs[group, cluster] = 0.0, 0.0
     for tile in range(len(costs)):
         group = groups[tile]
-        _set_least(costs, prices, tile, group, least)
+        for lane in range(_LANES):
+            least[lane] = np.inf
+        for cluster in range(k):
+            price = prices[group, cluster]
+            for lane in range(_LANES):
+                value = costs[tile, cluster, lane] + price
+                least[lane] = value if value < least[lane] else least[lane]
         for lane in range(_LANES):
             least[lane] += max_excess
         for word in range(len(masks)):
@@ -507,22 +533,22 @@ def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_co
 
 
 @inner
-def _evaluate(near, n_unsure, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
+def _evaluate(near, n_unsure, weights, groups, prices, temperature, sure_counts, sure_costs, memory, counts, curvature):
     """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature.
 
     ``near`` and ``n_unsure`` come from :func:`_list_near_clusters`. ``curvature`` (K, k, k) holds -``temperature`` times the
-    derivatives of each group's counts by its prices (lower half).
+    derivatives of each group's counts by its prices (lower half). ``memory`` is working memory.
     """
     _, unsure, starts, clusters, near_costs = near
+    values, ends, parts, part_clusters = memory
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
-    curvature[:] = 0.0
     for group in range(n_groups):
         for cluster in range(k):
+            for other in range(k):
+                curvature[group, cluster, other] = 0.0
             counts[group, cluster] = sure_counts[group, cluster]
             least_sum += sure_costs[group, cluster] + prices[group, cluster] * sure_counts[group, cluster]
-    values, ends = np.empty(k), np.zeros(_CHUNK + 1, dtype=np.int64)
-    parts, part_clusters = np.empty(_CHUNK * k + 1), np.empty(_CHUNK * k + 1, dtype=np.int64)
     for chunk in range(0, n_unsure, _CHUNK):
         chunk_size, n_parts = min(_CHUNK, n_unsure - chunk), 0
         for index in range(chunk_size):
@@ -573,11 +599,13 @@ def _largest_shift(prices, former):
 
 
 @inner
-def _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, means):
-    """Fill in the means of the instances, weighted by their fractions in each cluster, except those of empty clusters."""
+def _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, parts, totals, sums, means):
+    """Fill in the means of the instances, weighted by their fractions in each cluster, except those of empty clusters.
+
+    ``parts`` is working memory, and so are ``totals`` (k,) and ``sums`` (k, d), which are 0 at first.
+    """
     own, unsure, starts, clusters, near_costs = near
-    k, d = means.shape
-    sums, totals, parts, inverse = np.zeros((k, d)), np.zeros(k), np.empty(k + 1), 1.0 / temperature
+    (k, d), inverse = means.shape, 1.0 / temperature
     for place in range(len(own)):
         if own[place] >= 0:
             totals[own[place]] += weights[place]
@@ -609,13 +637,13 @@ def _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, me
 # ---- Newton steps ------------------------------------------------------------------------------------------------------
 
 
-@njit
-def _solve(matrix, right, size):
-    """Solve the first ``size`` equations of a linear system by Cholesky; ``right`` becomes the solution.
+@inner
+def _solve(matrix, size):
+    """Solve the first ``size`` equations of a linear system by Cholesky.
 
-    Only the upper half of the matrix is read; it is overwritten. Inner loops run along rows and start at 0, which lets the
-    compiler vectorise them. Four rows at a time take up the earlier rows, which are then read from memory only once.
-    Returns False if the matrix is not positive definite.
+    The right sides are in column ``size``, which becomes the solution. Only the upper half of the matrix is read; it is
+    overwritten. Inner loops run along rows and start at 0, which lets the compiler vectorise them. Four rows at a time take up
+    the earlier rows, which are then read from memory only once. Returns False if the matrix is not positive definite.
     """
     n_in_fours = size - size % 4
     for i in range(size):
@@ -623,7 +651,7 @@ def _solve(matrix, right, size):
             for k in range(i):
                 a, b, c, d = matrix[k, i], matrix[k, i + 1], matrix[k, i + 2], matrix[k, i + 3]
                 if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-                    for j in range(size - i):
+                    for j in range(size + 1 - i):
                         value = matrix[k, i + j]
                         matrix[i, i + j] -= a * value
                         matrix[i + 1, i + j] -= b * value
@@ -633,37 +661,35 @@ def _solve(matrix, right, size):
         for k in range(first_left, i):
             factor = matrix[k, i]
             if factor != 0.0:
-                for j in range(size - i):
+                for j in range(size + 1 - i):
                     matrix[i, i + j] -= factor * matrix[k, i + j]
         if matrix[i, i] <= 0:
             return False
         matrix[i, i] = np.sqrt(matrix[i, i])
-        for j in range(i + 1, size):
+        for j in range(i + 1, size + 1):
             matrix[i, j] /= matrix[i, i]
-    for i in range(size):
-        right[i] /= matrix[i, i]
-        for j in range(i + 1, size):
-            right[j] -= matrix[i, j] * right[i]
     for i in range(size - 1, -1, -1):
         for j in range(i + 1, size):
-            right[i] -= matrix[i, j] * right[j]
-        right[i] /= matrix[i, i]
+            matrix[i, size] -= matrix[i, j] * matrix[j, size]
+        matrix[i, size] /= matrix[i, i]
     return True
 
 
 @inner
-def _newton_system(constraints, curvature, temperature, free, n_free, gradient, damping, matrix, right):
-    """Fill in the damped Newton system of the free multipliers: the upper half of the matrix, and the right side."""
-    k = curvature.shape[1]
-    largest_curvature = 0.0
-    has_curvature = np.zeros((k, k), dtype=np.bool_)  # whether the clusters share instances, which most pairs do not
-    for group in range(curvature.shape[0]):
-        for larger in range(k):
-            for smaller in range(larger + 1):
+def _newton_system(constraints, curvature, has_curvature, temperature, free, n_free, gradient, damping, matrix):
+    """Fill in the damped Newton system of the free multipliers: the upper half of the matrix, then the right sides.
+
+    ``has_curvature`` (k, k) is working memory: whether two clusters share instances, which most pairs do not.
+    """
+    k, largest_curvature = curvature.shape[1], 0.0
+    for larger in range(k):
+        for smaller in range(larger + 1):
+            has_curvature[larger, smaller] = False
+            for group in range(curvature.shape[0]):
                 has_curvature[larger, smaller] |= curvature[group, larger, smaller] != 0.0
     for i in range(n_free):
         constraint_i, cluster_i = free[i] // k, free[i] % k
-        right[i] = gradient[constraint_i, cluster_i]
+        matrix[i, n_free] = gradient[constraint_i, cluster_i]
         for j in range(i, n_free):
             constraint_j, cluster_j = free[j] // k, free[j] % k
             larger, smaller = max(cluster_i, cluster_j), min(cluster_i, cluster_j)
@@ -682,14 +708,15 @@ def _newton_system(constraints, curvature, temperature, free, n_free, gradient, 
 
 
 @inner
-def _free_multipliers(problem, counts, multipliers, tolerance, gradient, free):
-    """Fill in the gradient and the indices of the free multipliers; return their number, and whether the search is done.
+def _free_multipliers(constraints, slack, minima, counts, curvature, multipliers, tolerance, gradient, free):
+    """Fill in the gradient and the indices of the free multipliers.
 
-    A multiplier is free unless it is at its minimum and its constraint is met. The search is done if no constraint with a free
-    multiplier is off by more than its tolerance.
+    Returns the number of free multipliers, and whether the search is done, and whether it is stuck. A multiplier is free unless
+    it is at its minimum and its constraint is met. The search is done if no constraint with a free
+    multiplier is off by more than its tolerance. It is stuck if one is off by far more than the instances near its cluster's
+    border.
     """
-    _, _, _, constraints, slack, minima = problem
-    k, n_free, is_done = multipliers.shape[1], 0, True
+    k, n_free, is_done, is_stuck = multipliers.shape[1], 0, True, False
     for constraint in range(len(constraints)):
         for cluster in range(k):
             violation = _gradient(constraints, slack, counts, constraint, cluster)
@@ -697,45 +724,13 @@ def _free_multipliers(problem, counts, multipliers, tolerance, gradient, free):
             if violation > 0 or multipliers[constraint, cluster] > minima[constraint]:
                 free[n_free] = constraint * k + cluster
                 n_free += 1
-                is_done = is_done and abs(violation) <= _cluster_tolerance(tolerance, counts, cluster)
-    return n_free, is_done
-
-
-@inner
-def _is_flat(constraints, counts, curvature, free, n_free, gradient, tolerance):
-    """Whether a constraint with a free multiplier is off by far more than the instances near its cluster's border."""
-    k = counts.shape[1]
-    for i in range(n_free):
-        constraint, cluster = free[i] // k, free[i] % k
-        at_border = 0.0
-        for group in range(constraints.shape[1]):
-            at_border += curvature[group, cluster, cluster]  # an instance on the border adds a quarter
-        if abs(gradient[constraint, cluster]) > max(_cluster_tolerance(tolerance, counts, cluster), 60 * at_border):
-            return True
-    return False
-
-
-@inner
-def _step(problem, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
-    """Fill in trial multipliers by a Newton step; return the damping of the step and the gain that the gradient predicts.
-
-    The damping grows until the system is solvable. It reaches ``_MAX_DAMPING`` if the system never is.
-    """
-    _, _, _, constraints, _, minima = problem
-    k, predicted_gain = multipliers.shape[1], 0.0
-    while damping < _MAX_DAMPING:
-        _newton_system(constraints, curvature, temperature, free, n_free, gradient, damping, matrix, right)
-        if _solve(matrix, right, n_free):
-            _copy(multipliers, trial)
-            for i in range(n_free):
-                constraint, cluster = free[i] // k, free[i] % k
-                trial[constraint, cluster] = max(minima[constraint], trial[constraint, cluster] + right[i])
-                predicted_gain += gradient[constraint, cluster] * (
-                    trial[constraint, cluster] - multipliers[constraint, cluster]
-                )
-            break
-        damping *= 10
-    return damping, predicted_gain
+                if abs(violation) > _cluster_tolerance(tolerance, counts, cluster):
+                    at_border = 0.0
+                    is_done = False
+                    for group in range(constraints.shape[1]):
+                        at_border += curvature[group, cluster, cluster]  # an instance on the border adds a quarter
+                    is_stuck = is_stuck or abs(violation) > 60 * at_border
+    return n_free, is_done, is_stuck
 
 
 @inner
@@ -758,44 +753,34 @@ def _judge_trial(trial_value, value, predicted_gain, steps, damping):
 
 
 @compiled(
-    f"float64({_PROBLEM}, float64, float64, float64, float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], "
-    "int64[::1], float64[:,::1])"
+    f"float64({_PROBLEM}, float64, float64, float64, "
+    "Tuple((float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1])), "
+    "Tuple((int32[::1], int64[::1], int64[::1], int32[::1], float64[::1])), UniTuple(float64[:,::1], 9), "
+    "UniTuple(float64[:,:,::1], 2), Tuple((int64[:,::1], float64[::1], float64[::1], float64[::1], float64[::1], int64[::1], "
+    "int64[::1], int64[::1], boolean[:,::1])))"
 )
-def _ascend(problem, temperature, tolerance, least_value, multipliers, prices, counts, X, rows, means):
-    """Maximise the smoothed dual over multipliers >= ``minima``; return the largest value that the exact dual reached.
-
-    ``multipliers`` (R, k) are changed in place, and ``prices`` and ``counts`` (K, k) are filled in. If X has rows, so are the
-    ``means``. The result is NaN if the exact dual is at first below the ``least_value``, or Newton steps cannot move some
-    multiplier. Without a least value (minus infinity), the search goes on all the same.
-    """
-    _, weights, groups, constraints, slack, _ = problem
-    n_constraints, k = multipliers.shape
-    n_groups, size, n = constraints.shape[1], n_constraints * k, len(weights)
-    curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
-    trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
-    sure_counts, sure_costs = np.empty((n_groups, k)), np.empty((n_groups, k))
-    listed_prices = np.empty((n_groups, k))  # prices at which near clusters were listed
-    gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
-    matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
-    # The cluster of each sure instance, or -1. The unsure ones, and their near clusters as sparse rows: row starts, clusters
-    # and costs. Few of them are written, and memory that is never touched costs nothing.
-    own, unsure, starts = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-    near = own, unsure, starts, np.empty(n * k + 1, dtype=np.int32), np.empty(n * k + 1)
-    masks, least = np.empty((-(-k // _WORD), _LANES), dtype=np.int64), np.empty(_LANES)
+def _climb(problem, temperature, tolerance, least_value, results, near, by_cluster, curvatures, work):
+    """The loop of :func:`_ascend`, which allocates all arrays, because Numba takes long to compile an allocation."""
+    _, weights, groups, constraints, slack, minima = problem
+    multipliers, prices, counts, X, rows, means = results
+    trial_counts, trial_prices, sure_counts, sure_costs, listed_prices, gradient, trial, matrix, sums = by_cluster
+    curvature, trial_curvature = curvatures
+    masks, least, values, totals, parts, ends, part_clusters, free, has_curvature = work
+    k, memory = len(values), (values, ends, parts, part_clusters)
     damping, value, bound = _FIRST_DAMPING, -np.inf, -np.inf
-    predicted_gain, n_free, steps, n_unsure, is_first, is_done = 0.0, 0, 0, 0, True, False
+    predicted_gain, n_free, steps, n_unsure, is_done, is_stuck = 0.0, 0, 0, 0, False, False
     while True:
         _set_prices(constraints, trial, trial_prices)
-        if is_first or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
+        if steps == 0 or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
             _copy(trial_prices, listed_prices)
             n_unsure = _list_near_clusters(
                 problem, trial_prices, (_REACH + _MARGIN) * temperature, near, masks, least, sure_counts, sure_costs
             )
-            is_first = False
-        exact_value, smoothing = _evaluate(
-            near, n_unsure, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
-        )
-        for constraint in range(n_constraints):
+        if is_done:
+            break
+        state = trial_prices, temperature, sure_counts, sure_costs, memory, trial_counts, trial_curvature
+        exact_value, smoothing = _evaluate(near, n_unsure, weights, groups, *state)
+        for constraint in range(len(constraints)):
             for cluster in range(k):
                 exact_value -= slack[constraint, cluster] * trial[constraint, cluster]
         bound = max(bound, exact_value)
@@ -807,28 +792,31 @@ def _ascend(problem, temperature, tolerance, least_value, multipliers, prices, c
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
-            n_free, is_done = _free_multipliers(problem, counts, multipliers, tolerance, gradient, free)
-            if steps == 0 and (
-                exact_value < least_value
-                or (
-                    least_value > -np.inf
-                    and not is_done
-                    and _is_flat(constraints, counts, curvature, free, n_free, gradient, tolerance)
-                )
-            ):
+            n_free, is_done, is_stuck = _free_multipliers(
+                constraints, slack, minima, counts, curvature, multipliers, tolerance, gradient, free
+            )
+            if steps == 0 and (exact_value < least_value or (least_value > -np.inf and is_stuck)):
                 return np.nan
             is_done = is_done or steps == _MAX_STEPS
             steps += 1
-        if not is_done:
-            damping, predicted_gain = _step(
-                problem, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
-            )
-        if is_done or damping >= _MAX_DAMPING:
-            break
+        is_done = is_done or damping >= _MAX_DAMPING
+        while not is_done:  # the damping grows until the system is solvable
+            _newton_system(constraints, curvature, has_curvature, temperature, free, n_free, gradient, damping, matrix)
+            if _solve(matrix, n_free):
+                predicted_gain = 0.0
+                _copy(multipliers, trial)
+                for i in range(n_free):
+                    constraint, cluster = free[i] // k, free[i] % k
+                    trial[constraint, cluster] = max(minima[constraint], trial[constraint, cluster] + matrix[i, n_free])
+                    change = trial[constraint, cluster] - multipliers[constraint, cluster]
+                    predicted_gain += gradient[constraint, cluster] * change
+                break
+            damping *= 10
+            is_done = damping >= _MAX_DAMPING
+        if is_done:
+            if not len(X):
+                break
+            _copy(multipliers, trial)  # for the near clusters at the final prices
     if len(X):
-        if _largest_shift(prices, listed_prices) > _MARGIN * temperature:
-            n_unsure = _list_near_clusters(
-                problem, prices, (_REACH + _MARGIN) * temperature, near, masks, least, sure_counts, sure_costs
-            )
-        _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, means)
+        _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, parts, totals, sums, means)
     return bound

@@ -29,6 +29,7 @@ from clusterlets.algorithms.fair_flow import FairKMeansResult, draw_sample
 from clusterlets.algorithms.fractional_lloyd import Centres, run_rounds
 from clusterlets.algorithms.geometry import moments_by_label, squared_distances_to_centres
 from clusterlets.algorithms.instances import checked_instances
+from clusterlets.algorithms.kernels import sums_by_label
 from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.algorithms.limit_counts import INFEASIBLE, NOT_CONVERGED, feasible_counts, least_cluster_size, rounded_to
 from clusterlets.algorithms.limits import Limit, limit_rows, products, violation_units
@@ -372,7 +373,10 @@ class _Search:
                 if monotonic() > self._deadline:
                     return labels
                 limits, rows = (table.limits, table.least_size, table.largest_size), (first, min(first + step, n))
-                has_changed |= _polish(centred, table.groups, *limits, self._k, labels, *rows)
+                sums, sizes = np.empty((self._k, d)), np.empty(self._k, dtype=np.int64)
+                sums_by_label(centred, labels, sums, sizes)
+                state = labels, table.counts_of(labels), sizes, sums
+                has_changed |= _polish(centred, table.groups, *limits, *state, *rows)
             if not has_changed:
                 break
         return labels
@@ -425,21 +429,18 @@ def _may_change(limits, counts, cluster, leaving, arriving):
     return True
 
 
-@compiled("boolean(float64[:,::1], int64[::1], int64[:,::1], int64, int64, int64, int64[::1], int64, int64)")
-def _polish(X, groups, limits, least_size, largest_size, k, labels, begin, end):
+@compiled(
+    "boolean(float64[:,::1], int64[::1], int64[:,::1], int64, int64, int64[::1], int64[:,::1], int64[::1], float64[:,::1], "
+    "int64, int64)"
+)
+def _polish(X, groups, limits, least_size, largest_size, labels, counts, sizes, sums, begin, end):
     """Move the instances from ``begin`` to ``end``, and exchange them with earlier ones, where the cost falls and limits hold.
 
-    Changes ``labels`` in place, and returns whether any changed. The cost, the sum of squared errors, is that of X, less
-    |sum|^2 / size of each cluster.
+    Changes ``labels`` in place, with the ``counts`` (K, k) and ``sizes`` (k,) of the clusters and the ``sums`` (k, d) of their
+    rows, and returns whether any changed. The cost, the sum of squared errors, is that of X, less |sum|^2 / size of each
+    cluster.
     """
-    (n, d), n_groups = X.shape, limits.shape[1]
-    counts, sizes, sums = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64), np.zeros((k, d))
-    for row in range(n):
-        counts[groups[row], labels[row]] += 1
-        sizes[labels[row]] += 1
-        for feature in range(d):
-            sums[labels[row], feature] += X[row, feature]
-    has_changed = False
+    (k, d), has_changed = sums.shape, False
     for first in range(begin, end):
         for second in range(-k, first):  # a negative number stands for a cluster, and nobody comes back from there
             is_move, source = second < 0, labels[first]

@@ -29,33 +29,33 @@ def tiles_of(rows: np.ndarray) -> np.ndarray:
 
 
 @inner
-def _squared_distances(rows, first, tile, out):
-    """Write squared distances of ``ROWS`` rows to the instances of a tile (d, LANES), summed in the order of the features.
+def _squared_distances(rows, first, tiles, tile, out):
+    """Write squared distances of ``ROWS`` rows to the instances of a tile, summed in the order of the features.
 
     ``out[q * LANES + j]`` gets the distance between row ``first + q`` and instance j. Indices past the end of ``rows`` stand
     for the last row.
     """
-    last = len(rows) - 1
-    row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
-    odd = len(tile) % 2  # pairs of features halve the loads and stores of ``out``; if d is odd, the first is added alone
-    if odd:
+    last, d = len(rows) - 1, rows.shape[1]
+    row0, row1, row2, row3 = first, min(first + 1, last), min(first + 2, last), min(first + 3, last)
+    odd = d % 2  # pairs of features halve the loads and stores of ``out``; if d is odd, the first is added alone
+    for j in range(LANES):
+        if odd:
+            x = tiles[tile, 0, j]
+            out[j] = (x - rows[row0, 0]) * (x - rows[row0, 0])
+            out[LANES + j] = (x - rows[row1, 0]) * (x - rows[row1, 0])
+            out[2 * LANES + j] = (x - rows[row2, 0]) * (x - rows[row2, 0])
+            out[3 * LANES + j] = (x - rows[row3, 0]) * (x - rows[row3, 0])
+        else:
+            out[j], out[LANES + j], out[2 * LANES + j], out[3 * LANES + j] = 0.0, 0.0, 0.0, 0.0
+    for f in range(odd, d, 2):
+        a0, a1, a2, a3 = rows[row0, f], rows[row1, f], rows[row2, f], rows[row3, f]
+        b0, b1, b2, b3 = rows[row0, f + 1], rows[row1, f + 1], rows[row2, f + 1], rows[row3, f + 1]
         for j in range(LANES):
-            x = tile[0, j]
-            out[j] = (x - row0[0]) * (x - row0[0])
-            out[LANES + j] = (x - row1[0]) * (x - row1[0])
-            out[2 * LANES + j] = (x - row2[0]) * (x - row2[0])
-            out[3 * LANES + j] = (x - row3[0]) * (x - row3[0])
-    else:
-        out[:] = 0.0
-    for f in range(odd, len(tile), 2):
-        a0, a1, a2, a3 = row0[f], row1[f], row2[f], row3[f]
-        b0, b1, b2, b3 = row0[f + 1], row1[f + 1], row2[f + 1], row3[f + 1]
-        x, y = tile[f], tile[f + 1]
-        for j in range(LANES):
-            out[j] = out[j] + (x[j] - a0) * (x[j] - a0) + (y[j] - b0) * (y[j] - b0)
-            out[LANES + j] = out[LANES + j] + (x[j] - a1) * (x[j] - a1) + (y[j] - b1) * (y[j] - b1)
-            out[2 * LANES + j] = out[2 * LANES + j] + (x[j] - a2) * (x[j] - a2) + (y[j] - b2) * (y[j] - b2)
-            out[3 * LANES + j] = out[3 * LANES + j] + (x[j] - a3) * (x[j] - a3) + (y[j] - b3) * (y[j] - b3)
+            x, y = tiles[tile, f, j], tiles[tile, f + 1, j]
+            out[j] = out[j] + (x - a0) * (x - a0) + (y - b0) * (y - b0)
+            out[LANES + j] = out[LANES + j] + (x - a1) * (x - a1) + (y - b1) * (y - b1)
+            out[2 * LANES + j] = out[2 * LANES + j] + (x - a2) * (x - a2) + (y - b2) * (y - b2)
+            out[3 * LANES + j] = out[3 * LANES + j] + (x - a3) * (x - a3) + (y - b3) * (y - b3)
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[:,::1], float64[:,:,::1])")
@@ -73,7 +73,7 @@ def add_distances(rows, tiles, labels, sums):
         end = min(first + LANES, n)
         lane_sums[:] = 0.0
         for row in range(0, end, ROWS):
-            _squared_distances(rows, row, tiles[t], distances)
+            _squared_distances(rows, row, tiles, t, distances)
             for q in range(ROWS):
                 for j in range(min(row + q + 1 - first, LANES)):  # no pair counts twice, and no row pairs with itself
                     distances[q * LANES + j] = 0.0
@@ -102,7 +102,7 @@ def add_row_distances(rows, tiles, labels, sums):
     for t in range(len(tiles)):
         lane_sums[:] = 0.0
         for row in range(0, n, ROWS):
-            _squared_distances(rows, row, tiles[t], distances)
+            _squared_distances(rows, row, tiles, t, distances)
             for j in range(ROWS * LANES):
                 distances[j] = np.sqrt(distances[j])
             for s in range(len(labels)):
@@ -131,7 +131,7 @@ def largest_squared_distance(rows, tiles, radii):
             reach = radii[row] + radii[max(row, t * LANES)]
             if reach * reach < largest:
                 break
-            _squared_distances(rows, row, tiles[t], squares)
+            _squared_distances(rows, row, tiles, t, squares)
             end = min(LANES, n - t * LANES)
             for q in range(ROWS):
                 for j in range(end):
@@ -144,23 +144,20 @@ def largest_squared_distance(rows, tiles, radii):
 @compiled("void(float64[:,:,::1], float64[:,::1], int64[::1], float64[::1])")
 def assign(tiles, centres, labels, nearest_squares):
     """Write the index of each instance's nearest centre (k, d), ties to the lowest index, and the squared distance to it."""
-    n = len(labels)
-    squares, least, nearest = np.empty(ROWS * LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
+    n, squares = len(labels), np.empty(ROWS * LANES)
+    for i in range(n):
+        labels[i], nearest_squares[i] = 0, np.inf
     for t in range(len(tiles)):
-        for j in range(LANES):
-            least[j] = np.inf
+        first, width = t * LANES, min(LANES, n - t * LANES)
         for centre in range(0, len(centres), ROWS):
-            _squared_distances(centres, centre, tiles[t], squares)
-            for j in range(LANES):
-                best, index = least[j], nearest[j]
+            _squared_distances(centres, centre, tiles, t, squares)
+            for j in range(width):
+                best, index = nearest_squares[first + j], labels[first + j]
                 for q in range(ROWS):
                     closer = squares[q * LANES + j] < best
                     index = centre + q if closer else index
                     best = squares[q * LANES + j] if closer else best
-                least[j], nearest[j] = best, index
-        for j in range(min(LANES, n - t * LANES)):
-            labels[t * LANES + j] = nearest[j]
-            nearest_squares[t * LANES + j] = least[j]
+                nearest_squares[first + j], labels[first + j] = best, index
 
 
 @compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
@@ -171,27 +168,31 @@ def candidate_distances(tiles, candidates, nearest_squares, new_squares, totals)
     ``totals[i]`` gets the sum of ``new_squares[i]``: first each lane over all tiles, then all lanes.
     """
     n = len(nearest_squares)
-    squares, sums = np.empty(ROWS * LANES), np.zeros((len(candidates), LANES))
+    squares, sums = np.empty(ROWS * LANES), np.empty(len(candidates) * LANES)
+    for i in range(len(sums)):
+        sums[i] = 0.0
     for t in range(len(tiles)):
         first, width = t * LANES, min(LANES, n - t * LANES)
         for candidate in range(0, len(candidates), ROWS):
-            _squared_distances(candidates, candidate, tiles[t], squares)
+            _squared_distances(candidates, candidate, tiles, t, squares)
             for q in range(min(ROWS, len(candidates) - candidate)):
                 for j in range(width):
                     least = min(nearest_squares[first + j], squares[q * LANES + j])
                     new_squares[candidate + q, first + j] = least
-                    sums[candidate + q, j] += least
+                    sums[(candidate + q) * LANES + j] += least
     for i in range(len(candidates)):
         totals[i] = 0.0
         for j in range(LANES):
-            totals[i] += sums[i, j]
+            totals[i] += sums[i * LANES + j]
 
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1])")
 def sums_by_label(rows, labels, sums, sizes):
     """Write the sum (N, d) and the number (N,) of the rows that have each label, added in the order of the rows."""
-    sums[:] = 0.0
-    sizes[:] = 0
+    for label in range(len(sizes)):
+        sizes[label] = 0
+        for f in range(rows.shape[1]):
+            sums[label, f] = 0.0
     for i in range(len(rows)):
         label = labels[i]
         sizes[label] += 1
@@ -202,7 +203,8 @@ def sums_by_label(rows, labels, sums, sizes):
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[::1])")
 def inertia_by_label(rows, labels, means, inertia):
     """Write the sum (N,) of squared distances of each label's rows to its mean (N, d), added in the order of the rows."""
-    inertia[:] = 0.0
+    for label in range(len(inertia)):
+        inertia[label] = 0.0
     for i in range(len(rows)):
         label = labels[i]
         total = 0.0

@@ -385,34 +385,17 @@ def _write_if_better(best, violation, distance, group, source, target, second, d
 
 
 @inner
-def _best_single(counts, exchange, is_violating, any_violating, up, down, best):
-    """Write the best move of one instance to ``best``: (violation, distance, group, source, target, -1, 0).
+def _best_move(counts, exchange, gain_two, lose_two, is_violating, any_violating, up, down, moves_two, best):
+    """Write the best move of one instance or of two to ``best``.
 
-    ``is_violating`` marks the clusters that break a limit. If there are any, a move has to change one of these. ``up`` and
-    ``down`` are those of :func:`_add_instances`.
-    """
-    n_groups, k = counts.shape
-    for group in range(n_groups):
-        for source in range(k):
-            if counts[group, source] == 0:
-                continue
-            for target in range(k):
-                if source == target or (any_violating and not (is_violating[source] or is_violating[target])):
-                    continue
-                violation = exchange[source, group, n_groups] + exchange[target, n_groups, group]
-                distance = down[group, source] + up[group, target]
-                _write_if_better(best, violation, distance, group, source, target, -1, 0)
-
-
-@inner
-def _best_pair(counts, exchange, gain_two, lose_two, is_violating, any_violating, up, down, best):
-    """Write the best move of two instances to ``best``, like :func:`_best_single`.
-
-    The last two entries are the second group and the direction of its instance: 1 from source to target, -1 the other way.
+    That is (violation, distance, group, source, target, second, direction). ``second`` is the second instance's group, or K if
+    only one moves; the direction is 1 if it moves from source to target, and -1 if it moves the other way. ``is_violating``
+    marks the clusters that break a limit. If there are any, a move has to change one of these. ``up`` and ``down`` are those
+    of :func:`_add_instances`.
     """
     n_groups, k = counts.shape
     for first in range(n_groups):
-        for second in range(n_groups):
+        for second in range(0 if moves_two else n_groups, n_groups if moves_two else n_groups + 1):
             if first == second:
                 continue
             for source in range(k):
@@ -421,11 +404,11 @@ def _best_pair(counts, exchange, gain_two, lose_two, is_violating, any_violating
                 for target in range(k):
                     if source == target or (any_violating and not (is_violating[source] or is_violating[target])):
                         continue
-                    if source < target and counts[second, target] > 0:
+                    if not moves_two or (source < target and counts[second, target] > 0):
                         violation = exchange[source, first, second] + exchange[target, second, first]
                         distance = down[first, source] + up[first, target] + down[second, target] + up[second, source]
                         _write_if_better(best, violation, distance, first, source, target, second, -1)
-                    if first < second and counts[second, source] > 0:
+                    if moves_two and first < second and counts[second, source] > 0:
                         violation = lose_two[source, first, second] + gain_two[target, first, second]
                         distance = down[first, source] + up[first, target] + down[second, source] + up[second, target]
                         _write_if_better(best, violation, distance, first, source, target, second, 1)
@@ -433,7 +416,10 @@ def _best_pair(counts, exchange, gain_two, lose_two, is_violating, any_violating
 
 @inner
 def _add_instances(counts, values, rows, wanted, weights, up, down, group, cluster, by):
-    """Add ``by`` instances of a group to a cluster. ``up`` and ``down`` say how one more or one fewer changes the distance."""
+    """Add ``by`` instances of a group to a cluster. ``up`` and ``down`` say how one more or one fewer changes the distance.
+
+    Their last rows, which stand for no instance, are 0.
+    """
     counts[group, cluster] += by
     for row in range(len(rows)):
         values[row, cluster] += by * rows[row, group]
@@ -453,10 +439,12 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline,
     slack = np.vstack([slack, -least_sizes[None, :]])
     values = np.ascontiguousarray(products(rows, counts) - slack)
     scales, row_weights = np.maximum(1, np.abs(rows).max(axis=1)), np.ones(values.shape, dtype=np.int64)
-    up, down = np.empty((2, n_groups, k), dtype=np.int64)
+    excess, up, down = _UNIT * counts - scaled_wanted, *np.zeros((2, n_groups + 1, k), dtype=np.int64)
+    up[:-1] = weights[:, None] * (np.abs(excess + _UNIT) - np.abs(excess))
+    down[:-1] = weights[:, None] * (np.abs(excess - _UNIT) - np.abs(excess))
     changes = np.empty((3, k, n_groups + 1, n_groups + 1), dtype=np.int64)
     is_violating, is_current = np.zeros((2, k), dtype=np.bool_)
-    state = is_violating, is_current, np.zeros(2, dtype=np.int64)
+    state = is_violating, is_current, np.zeros(2, dtype=np.int64), np.empty(7, dtype=np.int64)
     n_steps = max(1, _STEPS_SIZE // (n_groups * k) ** 2)
     outcome = -1
     while outcome < 0 and (monotonic() <= deadline or (not gives_up and (values > 0).any())):
@@ -468,7 +456,7 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes, deadline,
 
 @compiled(
     "int64(int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1],"
-    "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1], int64[::1], int64)"
+    "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1], int64[::1], int64[::1], int64)"
 )
 def _search(
     counts,
@@ -486,20 +474,18 @@ def _search(
     is_violating,
     is_current,
     done,
+    best,
     n_steps,
 ):
     """The loop of :func:`_improve_counts`. The caller allocates most arrays, because Numba takes long to compile an allocation.
 
     ``exchange``, ``gain_two`` and ``lose_two`` are up to date for the clusters that ``is_current`` marks. Returns 1 if the
     counts keep the limits at the end, and 0 if not; -1 after ``n_steps`` steps, when another call with the same arrays goes on.
-    ``done`` are the numbers of steps so far: while a limit is broken, and once all limits are kept.
+    ``done`` are the numbers of steps so far: while a limit is broken, and once all limits are kept. ``best`` (7,) is working
+    memory.
     """
     n_groups, k = counts.shape
     n_rows = len(rows)
-    for group in range(n_groups):
-        for cluster in range(k):
-            _add_instances(counts, values, rows, wanted, weights, up, down, group, cluster, 0)
-    best = np.empty(7, dtype=np.int64)
     for _ in range(n_steps):
         any_violating = False
         for cluster in range(k):
@@ -515,9 +501,9 @@ def _search(
         # A move must lower the violation or, once no limit is broken, the distance.
         best[0], best[1] = (-1, 2**62) if any_violating else (0, 0)
         best[2] = -1
-        _best_single(counts, exchange, is_violating, any_violating, up, down, best)
-        if best[2] < 0:
-            _best_pair(counts, exchange, gain_two, lose_two, is_violating, any_violating, up, down, best)
+        for n_others in range(2):  # move two instances only if it does not help to move one
+            if best[2] < 0:
+                _best_move(counts, exchange, gain_two, lose_two, is_violating, any_violating, up, down, n_others == 1, best)
         done[0 if any_violating else 1] += 1
         if best[2] < 0:
             if not any_violating:
@@ -528,13 +514,11 @@ def _search(
                         row_weights[row, cluster] += 1
                         is_current[cluster] = False
             continue
-        first, source, target, second = best[2], best[3], best[4], best[5]
-        _add_instances(counts, values, rows, wanted, weights, up, down, first, source, -1)
-        _add_instances(counts, values, rows, wanted, weights, up, down, first, target, 1)
-        if second >= 0:
-            _add_instances(counts, values, rows, wanted, weights, up, down, second, source, -best[6])
-            _add_instances(counts, values, rows, wanted, weights, up, down, second, target, best[6])
-        is_current[source], is_current[target] = False, False
+        for index in range(2 if best[5] == n_groups else 4):  # one or two instances leave a cluster and enter another
+            group, by = (best[2], 1) if index < 2 else (best[5], best[6])
+            cluster = best[3 + index % 2]
+            _add_instances(counts, values, rows, wanted, weights, up, down, group, cluster, by if index % 2 else -by)
+            is_current[cluster] = False
     return -1
 
 

@@ -90,7 +90,7 @@ def _transport_rows(costs, rows, sizes, prices) -> tuple[np.ndarray, np.ndarray,
     is_free = _rows_to_free(labels, gaps, sizes)
     while True:
         free_sizes = sizes - np.bincount(labels[~is_free], minlength=k)
-        free_labels, final_prices = _transport_free(costs, rows[is_free], free_sizes, first_prices, scale)
+        free_labels, final_prices = _transport_free(costs, rows[is_free], free_sizes, labels[is_free], first_prices, scale)
         if is_free.all():
             break
         changes = final_prices - first_prices
@@ -118,14 +118,28 @@ def _rows_to_free(labels, gaps, sizes) -> np.ndarray:
     return np.ones(n, dtype=bool)
 
 
-def _transport_free(costs, rows, sizes, first_prices, scale) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and final prices of all ``rows``, none of which is frozen."""
+def _transport_free(costs, rows, sizes, labels, first_prices, scale) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and final prices of all ``rows``, none of which is frozen. ``labels`` are the first ones, and are overwritten."""
     n, k = len(rows), costs.shape[1]
-    whole_costs, positions = np.empty((n, k), dtype=np.int64), np.empty((n, k), dtype=np.int32)
-    _write_whole_costs(costs, rows, scale, whole_costs)
-    labels, final_prices, cheapest = np.empty(n, dtype=np.int64), first_prices.copy(), np.full((k, k), _INFINITE_COST)
-    _assign(whole_costs, sizes, first_prices, labels, final_prices, positions, cheapest)
-    return labels, final_prices
+    scaled_costs = costs[rows]
+    scaled_costs -= scaled_costs.min(axis=1, keepdims=True)
+    scaled_costs *= scale
+    whole_costs = np.rint(scaled_costs, out=scaled_costs).astype(np.int64)
+    counts = np.bincount(labels, minlength=k)
+    # A cluster never has more instances than the larger of its first and its final size, plus one.
+    capacity = np.maximum(counts, sizes) + 1
+    starts = k * (np.cumsum(capacity) - capacity)
+    heaps, positions = np.empty(k * capacity.sum(), dtype=np.int64), np.empty((n, k), dtype=np.int32)
+    cheapest, paths, is_open = np.full((k, k), _INFINITE_COST), np.empty((2, k), dtype=np.int64), np.zeros(k, dtype=np.bool_)
+    n_filled = np.zeros(k, dtype=np.int64)
+    work = counts, starts, capacity, heaps, n_filled, *paths, is_open
+    _assign(whole_costs, sizes, labels, positions, cheapest, *work)
+    prices = first_prices
+    while True:  # lower prices until no move lowers the sum of cost and price
+        lower_prices = np.minimum(prices, (prices + cheapest).min(axis=1))
+        if (lower_prices == prices).all():
+            return labels, prices
+        prices = lower_prices
 
 
 def _scale(largest_excess: float) -> float:
@@ -138,7 +152,8 @@ def _scale(largest_excess: float) -> float:
 def _first_labels(costs, rows, scale, prices) -> tuple[np.ndarray, np.ndarray]:
     """The cheapest cluster (n,) of each row at the prices, and by how much the second cheapest is dearer."""
     labels, gaps = np.empty((2, len(rows)), dtype=np.int64)
-    _write_first_labels(costs, rows, scale, prices, labels, gaps)
+    # Prices are far below 2^53, so sums of whole numbers stay exact.
+    _write_first_labels(costs, rows, scale, prices.astype(np.float64), np.empty(len(prices)), labels, gaps)
     return labels, gaps
 
 
@@ -146,7 +161,8 @@ def _first_labels(costs, rows, scale, prices) -> tuple[np.ndarray, np.ndarray]:
 def _largest_excess(costs, rows):
     """The largest difference between two costs of the same row; NaN or infinity if the costs are not finite."""
     largest, zero = 0.0, 0.0
-    for row in rows:
+    for i in range(len(rows)):
+        row = rows[i]
         low, high = costs[row, 0], costs[row, 0]
         for cluster in range(costs.shape[1]):
             low, high = min(low, costs[row, cluster]), max(high, costs[row, cluster])
@@ -155,32 +171,20 @@ def _largest_excess(costs, rows):
     return largest + zero
 
 
-@inner
-def _least_cost(costs, row):
-    least = costs[row, 0]
-    for cluster in range(1, costs.shape[1]):
-        least = min(least, costs[row, cluster])
-    return least
+@compiled("void(float64[:,::1], int64[::1], float64, float64[::1], float64[::1], int64[::1], int64[::1])")
+def _write_first_labels(costs, rows, scale, prices, values, labels, gaps):
+    """Write each row's cluster of the least whole cost plus price, and by how much the second least is larger.
 
-
-@compiled("void(float64[:,::1], int64[::1], float64, int64[:,::1])")
-def _write_whole_costs(costs, rows, scale, whole_costs):
-    """Write costs minus the least cost of their row, scaled and rounded to whole numbers."""
-    for i in range(len(rows)):
-        least = _least_cost(costs, rows[i])
-        for cluster in range(costs.shape[1]):
-            whole_costs[i, cluster] = np.int64(np.rint((costs[rows[i], cluster] - least) * scale))
-
-
-@compiled("void(float64[:,::1], int64[::1], float64, int64[::1], int64[::1], int64[::1])")
-def _write_first_labels(costs, rows, scale, prices, labels, gaps):
-    """Write each row's cluster of the least whole cost plus price, and by how much the second least is larger."""
+    ``values`` (k,) is working memory.
+    """
     k = costs.shape[1]
-    values, whole_prices = np.empty(k), prices.astype(np.float64)  # far below 2^53, so sums of whole numbers stay exact
     for i in range(len(rows)):
-        least_cost = _least_cost(costs, rows[i])
+        row = rows[i]
+        least_cost = costs[row, 0]
+        for cluster in range(1, k):
+            least_cost = min(least_cost, costs[row, cluster])
         for cluster in range(k):  # a loop of its own, which the compiler vectorises
-            values[cluster] = np.rint((costs[rows[i], cluster] - least_cost) * scale) + whole_prices[cluster]
+            values[cluster] = np.rint((costs[row, cluster] - least_cost) * scale) + prices[cluster]
         least, second, label = np.inf, 2.0**62, 0
         for cluster in range(k):
             value = values[cluster]
@@ -231,30 +235,19 @@ def _sift_down(heaps, root, size, index, positions, costs, source, target):
     positions[row, target] = index
 
 
-@compiled("void(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], int64[:,::1])")
-def _assign(costs, sizes, first_prices, labels, prices, positions, cheapest):
-    """Fill in ``labels``, and turn ``prices``, at first ``first_prices``, into the final ones; the last two are working memory.
+@compiled(
+    "void(int64[:,::1], int64[::1], int64[::1], int32[:,::1], int64[:,::1], int64[::1], int64[::1], int64[::1], "
+    "int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1])"
+)
+def _assign(costs, sizes, labels, positions, cheapest, counts, starts, capacity, heaps, n_filled, distance, previous, is_open):
+    """Turn the first ``labels`` into the final ones. The caller allocates all arrays, which compiles faster.
 
-    The heap of the moves from ``source`` to ``target`` has its root at ``starts[source] + target * capacity[source]`` in
-    ``heaps``. ``positions`` (n, k) holds each instance's position in the heap for each target. ``cheapest`` (k, k) holds the
-    cost of the cheapest move from each cluster to every other cluster, or ``_INFINITE_COST`` if there is none.
+    ``counts`` (k,) are those of the labels. The heap of the moves from ``source`` to ``target`` has its root at
+    ``starts[source] + target * capacity[source]`` in ``heaps``. ``positions`` (n, k) holds each instance's position in the heap
+    for each target. ``cheapest`` (k, k) holds the cost of the cheapest move from each cluster to every other cluster, or
+    ``_INFINITE_COST`` if there is none, as at first. ``n_filled`` (k,) is 0 at first; the arrays after it are working memory.
     """
     n, k = costs.shape
-    counts = np.zeros(k, dtype=np.int64)
-    for row in range(n):
-        best = 0
-        for cluster in range(1, k):
-            if costs[row, cluster] + first_prices[cluster] < costs[row, best] + first_prices[best]:
-                best = cluster
-        labels[row] = best
-        counts[best] += 1
-    # A cluster never has more instances than the larger of its first and its final size, plus one.
-    capacity, starts = np.zeros(k, dtype=np.int64), np.zeros(k + 1, dtype=np.int64)
-    for cluster in range(k):
-        capacity[cluster] = max(counts[cluster], sizes[cluster]) + 1
-        starts[cluster + 1] = starts[cluster] + capacity[cluster] * k
-    heaps = np.empty(starts[k], dtype=np.int64)
-    n_filled = np.zeros(k, dtype=np.int64)
     for row in range(n):
         source = labels[row]
         for target in range(k):
@@ -269,10 +262,8 @@ def _assign(costs, sizes, first_prices, labels, prices, positions, cheapest):
                     _sift_down(heaps, root, counts[source], index, positions, costs, source, target)
                 if counts[source]:
                     cheapest[source, target] = costs[heaps[root], target] - costs[heaps[root], source]
-
-    distance, previous = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     while True:
-        target = _shortest_paths(cheapest, counts, sizes, distance, previous)
+        target = _shortest_paths(cheapest, counts, sizes, distance, previous, is_open)
         if target < 0:
             break
         # From the end of the path backwards, so that each instance goes to a cluster that had room or has just lost one.
@@ -283,7 +274,6 @@ def _assign(costs, sizes, first_prices, labels, prices, positions, cheapest):
             _move(row, source, cluster, heaps, starts, capacity, counts, positions, costs, cheapest)
             labels[row] = cluster
             cluster = source
-    _lower_prices(cheapest, prices)
 
 
 @inner
@@ -314,18 +304,19 @@ def _move(row, source, target, heaps, starts, capacity, counts, positions, costs
 
 
 @inner
-def _shortest_paths(cheapest, counts, sizes, distance, previous):
+def _shortest_paths(cheapest, counts, sizes, distance, previous, is_open):
     """Find the cheapest path from clusters with too many instances to one with too few; returns its end, or -1 if none.
 
     ``distance`` (k,) becomes the cost of the cheapest path to each cluster, and ``previous`` (k,) the cluster before it, or -1.
+    ``is_open`` (k,) is working memory: whether the distance has fallen since the cluster was last the source.
     """
-    k = len(counts)
-    is_open = np.empty(k, dtype=np.bool_)  # whether the distance has fallen since the cluster was last the source
+    k, any_open = len(counts), True
     for cluster in range(k):
         is_open[cluster] = counts[cluster] > sizes[cluster]
         distance[cluster] = 0 if is_open[cluster] else _INFINITE_COST
         previous[cluster] = -1
-    while is_open.any():
+    while any_open:
+        any_open = False
         for source in range(k):
             if not is_open[source]:
                 continue
@@ -337,22 +328,9 @@ def _shortest_paths(cheapest, counts, sizes, distance, previous):
                 ):
                     distance[neighbour] = distance[source] + cheapest[source, neighbour]
                     previous[neighbour] = source
-                    is_open[neighbour] = True
+                    is_open[neighbour], any_open = True, True
     target = -1
     for cluster in range(k):
         if counts[cluster] < sizes[cluster] and (target < 0 or distance[cluster] < distance[target]):
             target = cluster
     return target
-
-
-@inner
-def _lower_prices(cheapest, prices):
-    """Lower prices until no move lowers the sum of cost and price."""
-    k, changed = len(prices), True
-    while changed:
-        changed = False
-        for source in range(k):
-            for target in range(k):
-                if cheapest[source, target] != _INFINITE_COST and prices[source] > prices[target] + cheapest[source, target]:
-                    prices[source] = prices[target] + cheapest[source, target]
-                    changed = True

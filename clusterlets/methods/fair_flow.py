@@ -41,8 +41,8 @@ class FairFlow(Method):
     }
     libraries = COMPILED
     kernels = (
-        *("limit_counts._search", "fair_dual._ascend", "fair_dual._rescue", "kernels.candidate_distances"),
-        *("transport._assign", "fair_dual._write_distances", "kernels.assign", "fair_dual._value"),
+        *("fair_dual._climb", "limit_counts._search", "fair_dual._write_distances", "fair_dual._move_borders"),
+        *("kernels.assign", "transport._assign", "transport._write_first_labels", "kernels.candidate_distances"),
     )
 
     def assignment_limits(self, composition, new_totals, reference, **parameters):

@@ -123,9 +123,9 @@ class FairLimit(Method):
     }
     libraries = (*COMPILED, "scipy")
     kernels = (
-        *("limit_counts._search", "fair_dual._ascend", "fair_dual._rescue", "kernels.candidate_distances", "transport._assign"),
-        *("fair_limit._polish", "kernels.assign", "fair_dual._write_distances", "fair_dual._value"),
-        *("kernels.sums_by_label", "kernels.squared_distances", "kernels.inertia_by_label"),
+        *("fair_dual._climb", "limit_counts._search", "fair_dual._write_distances", "fair_dual._move_borders"),
+        *("kernels.sums_by_label", "transport._assign", "kernels.squared_distances", "fair_limit._polish"),
+        *("kernels.inertia_by_label", "kernels.candidate_distances", "transport._write_first_labels", "kernels.assign"),
     )
 
     def fit(
