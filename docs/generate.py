@@ -91,6 +91,26 @@ def paper_in_sentences() -> str:
     return "\n".join(f"- {sentence}" for sentence in overview.sentences(*_committed()))
 
 
+def paper_in_a_sentence() -> str:
+    """Whether table 1 holds."""
+    row = overview.share_table(_committed()[1]).iloc[0]
+    sentence = (
+        f"In part: of the {row['numbers']} numbers of table 1, {row['the paper, by the text']} lie inside the range of our "
+        f"repetitions by the paper's text, and {row['by the published code']} by the authors' published code. Of a perfect "
+        f"copy, {row['a perfect copy'].partition(' (')[0]} would."
+    )
+    return "\n".join(wrap(sentence, 120))
+
+
+def times() -> str:
+    """How long the runs take that README names, from the table of measurements."""
+    rows = re.findall(
+        r"^\| (`make (?:demo|reproduce|field)[^|]*?) \| ([^|]+) \|", MEASUREMENTS.read_text(encoding="utf-8"), re.M
+    )
+    runs = "; ".join(f"{name}: {clock}" for name, clock in rows)
+    return "\n".join(wrap(f"On two cores: {runs} ([measured](docs/performance.md#the-grid)).", 120))
+
+
 def readings_of_quantities() -> str:
     """The readings that the paper allows, with how many of their numbers are inside."""
     return as_table(reported.readings())
@@ -113,6 +133,7 @@ def planned_comparisons() -> str:
 
 
 FIELD = CHECKOUT / "reference" / "field"
+MEASUREMENTS = CHECKOUT / "docs" / "performance.md"
 
 
 def field_standings() -> standings.Standings:
@@ -146,6 +167,8 @@ SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/reproduction.md", "sentences"): paper_in_sentences,
     ("docs/reproduction.md", "readings"): readings_of_quantities,
     ("docs/reproduction.md", "planned comparisons"): planned_comparisons,
+    ("README.md", "times"): times,
+    ("README.md", "the paper"): paper_in_a_sentence,
     ("README.md", "table 1"): table1_beside,
     ("README.md", "field scope"): field_scope,
     ("README.md", "field"): field_headlines,

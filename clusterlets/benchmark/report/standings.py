@@ -92,6 +92,7 @@ _OUTCOMES = {
 }
 
 # The heading of each kind of method.
+TUNED_ON = ("pima", "magic", "heloc", "compas")  # the tables that fair-limit was mostly developed on
 _HEADINGS = {
     METHOD: "Methods",
     CLUSTERLETS: "Matchers of Clusterlets",
@@ -217,15 +218,16 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     is_tied = any(row["reliability"] == first["reliability"] for row in others)
     text = (
         f"{start}, {name} comes first{', by its price' if is_tied else ''}. It keeps the limit in {first['kept']} of "
-        f"{counted(first['cases'], 'case')} at a median price of {first['price']:.2f}, and is the cheapest in "
+        f"{counted(first['cases'], 'case')} at a median price of {first['price']:.2f} (90th percentile "
+        f"{first['price_90']:.2f}, worst {first['price_worst']:.2f}), and is the cheapest in "
         f"{count_cheapest(standings, first['method'], limit)}."
     )
     if runners_up:
         text += f" Next, with their cases and their cost over its own: {'; '.join(runners_up)}."
     not_told_apart = [row["method"] for row in others if not pairs.loc[row["method"], "told_apart"]]
     if not_told_apart:
-        return f"{text} Not told apart from it: {', '.join(not_told_apart)}."
-    return text + (" It is told apart from all others." if others else "")
+        return f"{text} Tests of price and reliability do not tell it apart from {', '.join(not_told_apart)}."
+    return text + (" Tests of price or reliability tell it apart from each other method." if others else "")
 
 
 def marked(method: str) -> str:
@@ -263,7 +265,7 @@ def leading_matcher(standings: Standings) -> Mapping | None:
 def _matcher_text(matcher: Mapping, n_cases: int) -> str:
     start = describe_limit(SHOWN_LIMIT).capitalize()
     if not matcher["kept"]:
-        return f"{start}, no matcher of Clusterlets keeps the limit in any case."
+        return f"{start}, no matcher of Clusterlets keeps the limit with exactly k clusters."
     return (
         f"{start}, the most reliable matcher of Clusterlets, {matcher['method']}, keeps the limit in {matcher['kept']} of the "
         f"{counted(matcher['cases'], 'case')} (of {n_cases}) in which its runs yield k clusters, at a median price of "
@@ -285,13 +287,22 @@ def headlines(standings: Standings) -> list[str]:
         return [NO_LEADERBOARD]
     limits_by_first: dict[str, list[str]] = {}
     for limit, name in leaderboard.first_methods(standings.overall).items():
-        count = f"{limit:g} ({count_cheapest(standings, name, limit)} of {standings.under(limit, METHOD)['cases'].max()})"
-        limits_by_first.setdefault(marked(name), []).append(count)
+        count = f"{count_cheapest(standings, name, limit)} of {standings.under(limit, METHOD)['cases'].max()}"
+        ours = "" if name == OURS else f"; {marked(OURS)} in {count_cheapest(standings, OURS, limit)}"
+        limits_by_first.setdefault(marked(name), []).append(f"{limit:g} ({count}{ours})")
     firsts = "; ".join(f"{name} at {', '.join(limits)}" for name, limits in limits_by_first.items())
     sentences = [
         _leaders_text(standings, SHOWN_LIMIT),
-        f"First at each limit, with the cases in which it is the cheapest: {firsts}.",
+        f"First at each limit, with the cases in which it is the cheapest, ties included: {firsts}.",
     ]
+    untuned = [table not in TUNED_ON for table in leaderboard.tables_of(standings.board)]
+    if any(untuned) and not all(untuned):
+        others = Standings(standings.board[untuned], standings.overall, standings.pairs)
+        n_cases = len(others.board[others.board["limit"] == SHOWN_LIMIT].drop_duplicates(CASE))
+        sentences.append(
+            f"{marked(OURS)} was developed mostly on {', '.join(TUNED_ON)}. On the other tables, it is the cheapest in "
+            f"{count_cheapest(others, OURS, SHOWN_LIMIT)} of {n_cases} cases."
+        )
     matcher = leading_matcher(standings)
     return sentences + ([_matcher_text(matcher, standings.under(SHOWN_LIMIT)["cases"].max())] if matcher else [])
 
