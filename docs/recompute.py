@@ -2,8 +2,7 @@
 
 Lines with "range" have a cell of the paper's tables, the low and the high end of our range, and whether the paper is inside.
 Lines with "share" have a table and the share of the paper inside; with --copies (minutes), also those of copies of the paper.
-The other lines are about the leaderboard: a limit, a method (or two), and the numbers of that row in the forms in which pages
-show them. Needs only pandas."""
+The other lines are about the leaderboard: a limit, a method (or two), and numbers as pages show them. Needs only pandas."""
 
 import sys
 from pathlib import Path
@@ -137,6 +136,8 @@ cheapest = read("field/leaderboard").query("kind == 'method' and outcome == 'kee
 cheapest = cheapest[cheapest["price"] == cheapest.groupby(["limit", "dataset", "k"])["price"].transform("min")]
 for (limit, method), n_cases in cheapest.groupby(["limit", "method"]).size().items():
     print(f"{limit:g}", method, n_cases, sep="\t")
+for limit, first in read("field/leaderboard_overall").sort_values("place").groupby("limit").head(2).groupby("limit"):
+    print(f"{limit:g}", first["method"].iloc[0], f"{100 * (first['price'].iloc[1] / first['price'].iloc[0] - 1):.2g}", sep="\t")
 for (limit, method), cases in read("field/leaderboard").groupby(["limit", "method"]):
     print(f"{limit:g}", method, *cases["outcome"].value_counts(), 0, cases["failed"].sum(), sep="\t")
 cpu = read("field/leaderboard_costs").groupby(["dataset", "k", "method"])["seconds"].mean().unstack()

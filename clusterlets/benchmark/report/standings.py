@@ -215,10 +215,12 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     first, *others = rows.to_dict("records")
     name, pairs = marked(first["method"]), standings.pairs_of(first["method"], limit).set_index("other")
     runners_up = [_describe_rival(row, pairs.loc[row["method"]]) for row in others[:3] if row["kept"]]
-    is_tied = any(row["reliability"] == first["reliability"] for row in others)
+    lead = ""
+    if any(row["reliability"] == first["reliability"] for row in others):
+        lead = f", by its median price (the next is {100 * (others[0]['price'] / first['price'] - 1):.2g} % higher)"
     text = (
-        f"{start}, {name} comes first{', by its price' if is_tied else ''}. It keeps the limit in {first['kept']} of "
-        f"{counted(first['cases'], 'case')} at a median price of {first['price']:.2f} (90th percentile "
+        f"{start}, {name} comes first{lead}. It keeps the limit in {first['kept']} of "
+        f"{counted(first['cases'], 'case')} at a price of {first['price']:.2f} (90th percentile "
         f"{first['price_90']:.2f}, worst {first['price_worst']:.2f}), and is the cheapest in "
         f"{count_cheapest(standings, first['method'], limit)}."
     )
@@ -227,7 +229,7 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     not_told_apart = [row["method"] for row in others if not pairs.loc[row["method"], "told_apart"]]
     if not_told_apart:
         return f"{text} Tests of price and reliability do not tell it apart from {', '.join(not_told_apart)}."
-    return text + (" Tests of price or reliability tell it apart from each other method." if others else "")
+    return text + (" Tests of price or reliability tell it apart from all others." if others else "")
 
 
 def marked(method: str) -> str:

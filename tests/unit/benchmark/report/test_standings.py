@@ -39,9 +39,12 @@ def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
         rows = tables.overall[(tables.overall["limit"] == limit) & (tables.overall["kind"] == "method")]
         row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
         text = finding(tables, f"at most {limit:g},") if limit != 0.05 else finding(tables, "0.05, " + row["method"])
-        assert f"It keeps the limit in {row['kept']} of {row['cases']} cases at a median price of {row['price']:.2f}" in text
-        n_ties = (rows["reliability"] == row["reliability"]).sum()
-        assert (" comes first, by its price." in text) == (n_ties > 1)
+        assert f"It keeps the limit in {row['kept']} of {row['cases']} cases at a price of {row['price']:.2f}" in text
+        assert f"90th percentile {row['price_90']:.2f}, worst {row['price_worst']:.2f}" in text
+        tied = rows.loc[rows["reliability"] == row["reliability"], "price"].sort_values().tolist()
+        assert (" comes first, by its median price" in text) == (len(tied) > 1)
+        if len(tied) > 1:
+            assert float(text.split("(the next is ")[1].split(" %")[0]) == pytest.approx(100 * (tied[1] / tied[0] - 1), rel=0.1)
 
 
 def test_each_change_of_the_rules_is_listed_once_with_the_first_three_methods(built):
