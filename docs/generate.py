@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from textwrap import wrap
+from textwrap import fill
 
 import pandas as pd
 
@@ -99,7 +99,7 @@ def paper_in_a_sentence() -> str:
         f"repetitions by the paper's text, and {row['by the published code']} by the authors' published code. Of a perfect "
         f"copy, {row['a perfect copy'].partition(' (')[0]} would."
     )
-    return "\n".join(wrap(sentence, 120))
+    return fill(sentence, 120)
 
 
 def times() -> str:
@@ -108,7 +108,7 @@ def times() -> str:
         r"^\| (`make (?:demo|reproduce|field)[^|]*?) \| ([^|]+) \|", MEASUREMENTS.read_text(encoding="utf-8"), re.M
     )
     runs = "; ".join(f"{name}: {clock}" for name, clock in rows)
-    return "\n".join(wrap(f"On two cores: {runs} ([measured](docs/performance.md#the-grid)).", 120))
+    return fill(f"On two cores: {runs} ([measured](docs/performance.md#the-grid)).", 120)
 
 
 def readings_of_quantities() -> str:
@@ -155,7 +155,7 @@ def field_headlines() -> str:
 
 def field_scope() -> str:
     """What the field compares, as a sentence."""
-    return "\n".join(wrap(standings.scope(field_standings()), 120))
+    return fill(standings.scope(field_standings()), 120)
 
 
 #: Generated sections, by page and name, and the function that makes the text of each.

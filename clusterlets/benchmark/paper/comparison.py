@@ -44,7 +44,7 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], code_run
 
 def read(path: Path) -> pd.DataFrame:
     """The rows of ``results/comparison.csv``, with the paper's numbers as printed."""
-    frame = read_results_table(path, ("row", "matcher", "reported", "reproduced", "reproduced_by_code"))
+    frame = read_results_table(path, reported.TEXT_COLUMNS)
     return fill_text(frame, "inside", "inside_by_code", "reason")
 
 

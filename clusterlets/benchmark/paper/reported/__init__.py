@@ -11,6 +11,8 @@ from clusterlets.benchmark.paper.table_names import NAMES
 
 #: The names of the paper's own tables.
 TABLES = NAMES[:5]
+#: Columns of a comparison that stay text, with the digits as printed.
+TEXT_COLUMNS = ("row", "matcher", "reported", "reproduced", "reproduced_by_code")
 
 
 @cache
@@ -72,7 +74,7 @@ def readings() -> pd.DataFrame:
 
 def _measured(name: str) -> pd.DataFrame:
     with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as file:
-        return read_results_table(file, ("row", "matcher", "reported", "reproduced", "reproduced_by_code"))
+        return read_results_table(file, TEXT_COLUMNS)
 
 
 @cache
