@@ -1,8 +1,9 @@
 """Compute what docs/reproduction.md and docs/field.md show again, from the files in reference/ and the printed tables alone.
 
-Lines with "range" have a cell of the paper's tables, the low and the high end of our range, and whether the paper is inside.
-Lines with "share" have a table and the share of the paper inside; with --copies (minutes), also those of copies of the paper.
-The other lines are about the leaderboard: a limit, a method (or two), and numbers as pages show them. Needs only pandas."""
+Lines with "range" have a source (the text, or the published code), a cell of the paper's tables, the low and the high end of
+our range, and whether the paper is inside. Lines with "share" have a table, a source, and the share of the paper inside; with
+--copies (minutes), also those of copies of the paper. The other lines are about the leaderboard: a limit, a method (or two),
+and numbers as pages show them. Needs only pandas."""
 
 import sys
 from pathlib import Path
@@ -40,17 +41,8 @@ def printed_cells():
 def winners(runs, by):
     """The runs that may enter a table of single runs, the best first."""
     runs = runs[(runs["size"] >= 3) & (runs["overlap"] < 0.5)]
-    keys = [
-        runs[by],
-        runs["deviation_max"],
-        -runs["cohesion"],
-        runs["k"],
-        runs["hops"],
-        runs["seed"],
-        runs["omega"],
-        runs["rank"],
-    ]
-    keys[0] = -keys[0] if by == "cohesion" else keys[0]
+    first = -runs[by] if by == "cohesion" else runs[by]
+    keys = [first, runs["deviation_max"], -runs["cohesion"], *(runs[name] for name in ["k", "hops", "seed", "omega", "rank"])]
     return runs.iloc[np.lexsort([key.to_numpy(float).round(12) for key in keys[::-1]])]
 
 
@@ -104,18 +96,19 @@ def judge(text, values):
     return low, high, low <= float(text) <= high
 
 
-runs = pd.read_csv(REFERENCE / "extended/runs.csv.xz")
-runs = runs[runs["status"] == "ok"].rename(columns={"n_clusters": "size"})
-runs = runs.assign(rank=runs["matcher"].map(list(MATCHERS).index, na_action="ignore"), matcher=runs["matcher"].map(MATCHERS))
 cells = printed_cells()
-seeds, copies = draws(runs, 11)
-numbers = selected(runs, seeds) | averaged(runs, seeds, copies)
-judged = {key: judge(text, numbers[key]) for key, text in cells.items() if key in numbers}
-for key, (low, high, inside) in judged.items():
-    print("range", *key, low, high, "yes" if inside else "no", sep="|")
-for number in range(1, 6):
-    inside = [is_inside for key, (*_, is_inside) in judged.items() if key[0] == number]
-    print("share", number, "the paper", len(inside), f"{np.mean(inside):.4f}", sep="|")
+for source, name in {"the code": "as_published", "the text": "runs"}.items():  # the text last: copies are made of its runs
+    runs = pd.read_csv(REFERENCE / f"extended/{name}.csv.xz").query("status == 'ok'").rename(columns={"n_clusters": "size"})
+    rank = runs["matcher"].map(list(MATCHERS).index, na_action="ignore")
+    runs = runs.assign(rank=rank, matcher=runs["matcher"].map(MATCHERS))
+    seeds, copies = draws(runs, 11)
+    numbers = selected(runs, seeds) | averaged(runs, seeds, copies)
+    judged = {key: judge(text, numbers[key]) for key, text in cells.items() if key in numbers}
+    for key, (low, high, inside) in judged.items():
+        print("range", source, *key, low, high, "yes" if inside else "no", sep="|")
+    for number in range(1, 6):
+        inside = [is_inside for key, (*_, is_inside) in judged.items() if key[0] == number]
+        print("share", number, source, len(inside), f"{np.mean(inside):.4f}", sep="|")
 for fold in range(5) if "--copies" in sys.argv else ():
     of_copy, others = runs[runs["seed"] // 10 == fold], runs[runs["seed"] // 10 != fold]
     once = [np.unique(of_copy["seed"])], np.ones((1, runs["dataset"].nunique()), dtype=int)
