@@ -40,6 +40,6 @@ def package_of(command: str) -> str:
     if importlib.util.find_spec(_BENCHMARK) is None:
         raise ClusterletsError(
             f"this command needs the benchmark, which the installed package does not contain. Clone the repository, run "
-            f"`python -m pip install --editable '.[all]'` in the clone, and then `clusterlets {command}` there."
+            f"`python -m pip install '.[all]'` in the clone, and then `python -m clusterlets {command}` there."
         )
     return f"{_BENCHMARK}.commands"
