@@ -173,11 +173,14 @@ def solve_dual(
 
 def _opposites(constraints: np.ndarray, slack: np.ndarray) -> dict[int, int]:
     """Pairs of opposite constraints, which together fix a sum in every cluster; no constraint is in two pairs."""
-    is_opposite = (constraints[:, None] == -constraints).all(axis=2) & (slack[:, None] == -slack).all(axis=2)
+    rows = np.hstack([constraints, slack]) + 0.0  # turns -0.0 into 0.0, because bytes are compared
+    waiting: dict[bytes, list[int]] = {}
     pairs: dict[int, int] = {}
-    for first, second in zip(*np.nonzero(is_opposite), strict=True):
-        if first < second and not {first, second} & {*pairs, *pairs.values()}:
-            pairs[int(first)] = int(second)
+    for index, (row, opposite) in enumerate(zip(rows, 0.0 - rows, strict=True)):
+        if waiting.get(opposite.tobytes()):
+            pairs[waiting[opposite.tobytes()].pop(0)] = index
+        else:
+            waiting.setdefault(row.tobytes(), []).append(index)
     return pairs
 
 

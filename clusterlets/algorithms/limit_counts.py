@@ -132,7 +132,8 @@ def least_cluster_size(totals: np.ndarray, rows: np.ndarray, least_size: int) ->
     changes. For two groups, the resulting smallest size is exact. O(R^2 + R K) time for each size that is tried.
     """
     masks, a_and_b = _two_sided(rows)
-    disjoint = [_disjoint(masks, start) for start in range(len(masks))]
+    bits = [int.from_bytes(np.packbits(mask).tobytes(), "big") for mask in masks]  # whole numbers are compared much faster
+    disjoint = [_disjoint(bits, start) for start in range(len(bits))]
     size, next_size, n = 0, max(1, least_size), int(totals.sum())
     while size < next_size <= n:
         size = next_size
@@ -154,12 +155,12 @@ def _two_sided(rows: np.ndarray) -> tuple[list[np.ndarray], list[tuple[int, int]
     return [row < 0 for row in two_sided_rows], [(int(-row.min()), int(row[row > 0].min())) for row in two_sided_rows]
 
 
-def _disjoint(masks: list[np.ndarray], start: int) -> list[int]:
-    """Indices, from ``start`` on, of masks that overlap with no mask that was taken before."""
-    covered, indices = np.zeros_like(masks[start]), []
-    for index in range(start, len(masks)):
-        if not (masks[index] & covered).any():
-            covered = covered | masks[index]
+def _disjoint(bits: list[int], start: int) -> list[int]:
+    """Indices, from ``start`` on, of sets (one bit for each member) that overlap with no set that was taken before."""
+    covered, indices = 0, []
+    for index in range(start, len(bits)):
+        if not bits[index] & covered:
+            covered |= bits[index]
             indices.append(index)
     return indices
 

@@ -201,3 +201,14 @@ def test_clusters_beyond_the_first_word_of_bits_are_listed():
     costs, groups = problem(5, 400, 70, 2)
     bound, optimum = bound_and_optimum(costs, groups, 0.2)
     assert optimum * (1 - 0.02) <= bound <= optimum * (1 + 1e-9)
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([-1.0, -0.0, 0.0, 1.0])] * 2), max_size=8))
+def test_every_constraint_that_has_a_free_opposite_is_paired(rows):
+    constraints = np.array(rows).reshape(-1, 2)
+    pairs = module._opposites(constraints, np.zeros((len(rows), 3)))
+    assert all(first < second and (constraints[first] == -constraints[second]).all() for first, second in pairs.items())
+    paired = [*pairs, *pairs.values()]
+    assert len(set(paired)) == len(paired)
+    free = [index for index in range(len(rows)) if index not in paired]
+    assert not any((constraints[i] == -constraints[j]).all() for i in free for j in free if i != j)
