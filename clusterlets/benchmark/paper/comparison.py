@@ -61,7 +61,8 @@ def _why_no_averages(runs: pd.DataFrame) -> str:
     datasets = set(runs["dataset"])
     if too_few := reported.why_too_few(len(datasets)):
         return f"{too_few} Averages are compared only over more than half of them."
-    measured = set(reported.ranges().query("table == @reported.TABLES[1] and inside != ''")["row"])
+    ranges_by_dataset = reported.ranges()[lambda rows: (rows["table"] == reported.TABLES[1]) & (rows["inside"] != "")]
+    measured = set(ranges_by_dataset["row"])
     missing = [name for name in reported.datasets() if name in measured - datasets]
     if missing and runs["seed"].nunique() <= SEEDS_OF_PAPER:
         return f"The committed ranges are those of averages with {', '.join(missing)}, which these runs lack."
