@@ -12,13 +12,17 @@ import ast
 import functools
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from clusterlets.benchmark import datasets
 from clusterlets.benchmark.grid.locks import planned_versions
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import load_json, save_json
 
 PACKAGE = Path(__file__).resolve().parents[2]
 #: Modules that measure, check or explain, and change no result. They count only in a step that names them.
@@ -106,16 +110,12 @@ def import_closure(module: str) -> frozenset[str]:
 @functools.cache
 def _imports(module: str) -> set[str]:
     """The modules of this package in all import statements of ``module``, and the packages around these and ``module``."""
-    names = {module}
-    for node in ast.walk(_tree(_module_file(module))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    names = {module, *_summaries()[_module_file(module).relative_to(PACKAGE).as_posix()]["imports"]}
     names |= {name.rsplit(".", depth)[0] for name in names for depth in range(1, name.count(".") + 1)}
     return {name for name in names if name.split(".")[0] == PACKAGE.name and _module_file(name).is_file()}
 
 
+@functools.cache
 def _module_file(module: str) -> Path:
     path = PACKAGE.parent / module.replace(".", "/")
     package = path / "__init__.py"
@@ -124,20 +124,54 @@ def _module_file(module: str) -> Path:
 
 @functools.cache
 def _digest(path: Path) -> str:
+    if path.suffix == ".py" and path.is_relative_to(PACKAGE):
+        return _summaries()[path.relative_to(PACKAGE).as_posix()]["digest"]
+    content = path.read_bytes()
+    return _summary(content)["digest"] if path.suffix == ".py" else _short_hash(content)
+
+
+@functools.cache
+def _summaries() -> dict[str, dict]:
+    """The summary of each Python file of the package, by its path there.
+
+    To parse all of them takes a second, so their summaries are cached beside the bytecode. One is made again if its source has
+    changed, and all are if this module or Python has.
+    """
+    sources = {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in PACKAGE.rglob("*.py")}
+    made_by = sys.version.encode() + sources["benchmark/grid/fingerprints.py"]
+    keys = {name: hashlib.sha256(made_by + source).hexdigest() for name, source in sources.items()}
+    cache, cached = PACKAGE / "__pycache__" / f"fingerprints.{sys.implementation.cache_tag}.json", {}
+    with suppress(OSError, ClusterletsError):  # missing, or damaged
+        cached = load_json(cache)
+    summaries = {key: cached.get(key) or _summary(sources[name]) for name, key in keys.items()}
+    if summaries != cached:
+        with suppress(OSError):  # the checkout may be read-only
+            save_json(cache, summaries)
+    return {name: summaries[key] for name, key in keys.items()}
+
+
+def _summary(source: bytes) -> dict:
+    """The hash of what counts in a Python source, and what its import statements name."""
     try:
-        return _short_hash(ast.dump(_tree(path)).encode() if path.suffix == ".py" else path.read_bytes())
+        tree = _tree(source)
     except (SyntaxError, ValueError):  # a user's file may be for another version of Python
-        return _short_hash(path.read_bytes())
+        return {"digest": _short_hash(source), "imports": []}
+    imports = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imports |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return {"digest": _short_hash(ast.dump(tree).encode()), "imports": sorted(imports)}
 
 
 def _short_hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:8]
 
 
-@functools.cache
-def _tree(path: Path) -> ast.Module:
-    """The syntax tree of a Python file without docstrings, the version and texts for readers."""
-    tree = ast.parse(path.read_bytes())
+def _tree(source: bytes) -> ast.Module:
+    """The syntax tree of a Python source without docstrings, the version and texts for readers."""
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
             del node.body[0]

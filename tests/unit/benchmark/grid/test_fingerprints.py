@@ -59,8 +59,9 @@ CHANGES_WITH_EFFECT = {
 
 
 def clear_caches():
-    for function in (fingerprints.import_closure, fingerprints._imports, fingerprints._digest, fingerprints._tree):
-        function.cache_clear()
+    names = ("import_closure", "_imports", "_module_file", "_digest", "_summaries")
+    for name in names:
+        getattr(fingerprints, name).cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +113,11 @@ def test_the_code_depends_on_sources_and_not_on_their_folder(tmp_path, monkeypat
     monkeypatch.setattr(fingerprints, "PACKAGE", copy)
     clear_caches()
     assert fingerprints.step_code("metrics.composition") == first
+    (cache,) = (copy / "__pycache__").glob("fingerprints.*.json")
+    for content in (cache.read_bytes(), cache.read_bytes()[:-9], b"{}"):  # the summaries are cached, damaged, and missing
+        cache.write_bytes(content)
+        clear_caches()
+        assert fingerprints.step_code("metrics.composition") == first
     composition = copy / "metrics/composition.py"
     composition.write_bytes(composition.read_bytes() + b"CHANGED = True\n")
     clear_caches()
