@@ -24,7 +24,6 @@ own exponential and logarithm, because a kernel may only call functions of its o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import frexp
 
 import numpy as np
 
@@ -41,11 +40,11 @@ _MARGIN = 6.0  # in temperatures: price differences may change by this much befo
 _CHUNK = 64  # instances whose exponentials are computed in one loop
 _LANE_BITS = 5
 _LANES = 1 << _LANE_BITS  # instances of a tile
-_WORD = 32  # clusters whose bits form one number: bit i is set if the cluster is near
-# The place of the only bit that is set in a number: multiplied by this constant, the number has another five leading bits for
+_WORD = 60  # clusters whose bits form one number: bit i is set if the cluster is near
+# The place of the only bit that is set in a number: multiplied by this constant, the number has another six leading bits for
 # each place (Leiserson, Prokop and Randall 1998).
-_DE_BRUIJN, _ALL_BITS = 0x077CB531, 0xFFFFFFFF
-_PLACE_OF_BIT = np.argsort([(_DE_BRUIJN << place & _ALL_BITS) >> 27 for place in range(_WORD)])
+_DE_BRUIJN = 0x03F79D71B4CB0A89
+_PLACE_OF_BIT = np.argsort([(_DE_BRUIJN << place) >> 58 & 63 for place in range(64)])
 _SMALLEST_PART = 6e-6  # of the part in the cheapest cluster: smaller parts, which are beyond the reach, do not count
 _LARGE_PART = 1e-4  # of the part in the cheapest cluster: smaller parts hardly change the curvature
 _RESTART_TEMPERATURE = 0.1  # of a search from 0, after given multipliers turned out to be useless
@@ -119,8 +118,9 @@ class FairAssignment:
 
     def solve(self, costs: np.ndarray, multipliers, temperatures: Sequence[float], tolerance: float) -> FairDual:
         """The dual at costs (n, k): see :func:`solve_dual`."""
-        no_rows, no_means = np.empty((0, 1)), np.empty((costs.shape[1], 1))
-        return self._solve(self.problem(costs), multipliers, temperatures, tolerance, no_rows, no_means)
+        no_rows, no_means, problem = np.empty((0, 1)), np.empty((costs.shape[1], 1)), self.problem(costs)
+        value_at_zero = float(np.cumsum(self._weights * problem[0].min(axis=1).ravel())[-1])
+        return self._solve(problem, value_at_zero, multipliers, temperatures, tolerance, no_rows, no_means)
 
     def solve_at(self, X: np.ndarray, centres: np.ndarray, multipliers, temperatures, tolerance: float) -> FairDual:
         """The dual at the squared distances of the rows (n, d) to the centres, with the means of the clusters.
@@ -130,15 +130,15 @@ class FairAssignment:
         """
         means = np.concatenate([centres, np.repeat(centres[:1], self._shape[1] - len(centres), axis=0)])
         tiles = np.empty((len(self._groups), len(means), _LANES))
-        _write_distances(X, self._rows, means, np.empty((X.shape[1], _LANES)), tiles)
+        value_at_zero = _write_distances(X, self._rows, self._weights, means, np.empty((X.shape[1] + 1, _LANES)), tiles)
         problem = tiles, self._weights, self._groups, *self._constraints
-        return self._solve(problem, multipliers, temperatures, tolerance, X, means)
+        return self._solve(problem, value_at_zero, multipliers, temperatures, tolerance, X, means)
 
-    def _solve(self, problem, multipliers, temperatures, tolerance, X, means) -> FairDual:
+    def _solve(self, problem, value_at_zero, multipliers, temperatures, tolerance, X, means) -> FairDual:
         all_multipliers = np.zeros(self._shape) if multipliers is None else multipliers.copy()
         all_multipliers[self._firsts] -= all_multipliers[self._seconds]
         kept = all_multipliers[self._kept]
-        results = _maximise(problem, kept, temperatures, tolerance, X, self._rows, means)
+        results = _maximise(problem, value_at_zero, kept, temperatures, tolerance, X, self._rows, means)
         all_multipliers[self._kept] = kept
         all_multipliers[self._seconds] = -all_multipliers[self._firsts]
         bound, prices, counts, temperature = results
@@ -184,79 +184,64 @@ def _opposites(constraints: np.ndarray, slack: np.ndarray) -> dict[int, int]:
     return pairs
 
 
-def _maximise(problem, multipliers, temperatures, tolerance, X, rows, means):
+def _maximise(problem, value_at_zero, multipliers, temperatures, tolerance, X, rows, means):
     """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten.
 
-    Fills in the ``means`` of X, unless that has no rows. Returns the bound, prices, counts and the last temperature.
+    ``value_at_zero`` is the dual if all multipliers are 0. Fills in the ``means`` of X, unless that has no rows. Returns the
+    bound, prices, counts and the last temperature.
     """
     costs, weights, _, constraints, _, _ = problem
     counts, prices = np.empty((2, constraints.shape[1], costs.shape[1]))
-    value_at_zero = float(np.cumsum(weights * costs.min(axis=1).ravel())[-1])
     mean_least_cost, mean_cost = value_at_zero / float(weights.sum()), float(costs[: -(-_COST_SAMPLE // _LANES)].mean())
     unit = (mean_least_cost if mean_least_cost > _ROUNDING * mean_cost else mean_cost) or 1.0
-    bound, temperatures, results = -np.inf, list(temperatures), (multipliers, prices, counts, X, rows, means)
+    bound, temperatures, least_value = -np.inf, list(temperatures), value_at_zero * (1 - 1e-12)
+    results, work = (multipliers, prices, counts, X, rows, means), _working_memory(problem, means)
     is_warm = multipliers.any()
     while temperatures:
         temperature = temperatures.pop(0)
-        value = _ascend(problem, temperature * unit, tolerance, value_at_zero * (1 - 1e-12), *results)
+        value = _ascend(problem, temperature * unit, tolerance, least_value, results, *work)
         if np.isnan(value):
-            _rescue(problem, temperature * unit, tolerance, multipliers, prices)
-            if is_warm and _value(problem, multipliers) < value_at_zero:
+            value = _rescue(problem, temperature * unit, tolerance, multipliers, prices)
+            if is_warm and value < value_at_zero:
                 multipliers[:] = 0.0
                 if temperature < _RESTART_TEMPERATURE:
                     temperatures.insert(0, temperature)
                     temperature = _RESTART_TEMPERATURE
-            value = _ascend(problem, temperature * unit, tolerance, -np.inf, *results)
+            value = _ascend(problem, temperature * unit, tolerance, -np.inf, results, *work)
         bound, is_warm = max(bound, value), False
     return bound, prices, counts, temperature * unit
 
 
-def _value(problem, multipliers) -> float:
-    """The exact dual, which is not smoothed, at the multipliers. All sums are in the order of the rows."""
-    costs, weights, groups, constraints, slack, _ = problem
-    prices, least = np.zeros((constraints.shape[1], costs.shape[1])), np.full((len(costs), _LANES), np.inf)
-    for row, row_multipliers in zip(constraints, multipliers, strict=True):
-        prices += row[:, None] * row_multipliers
-    for cluster in range(costs.shape[1]):
-        np.minimum(least, costs[:, cluster] + prices[groups, cluster, None], out=least)
-    return float(np.cumsum(np.r_[weights * least.ravel(), -(slack * multipliers).ravel()])[-1])
-
-
-def _ascend(problem, temperature, tolerance, least_value, multipliers, prices, counts, X, rows, means) -> float:
-    """Maximise the smoothed dual over multipliers >= ``minima``; return the largest value that the exact dual reached.
-
-    ``multipliers`` (R, k) are changed in place, and ``prices`` and ``counts`` (K, k) are filled in. If X has rows, so are the
-    ``means``. The result is NaN if the exact dual is at first below the ``least_value``, or Newton steps cannot move some
-    multiplier. Without a least value (minus infinity), the search goes on all the same.
-    """
-    (n_constraints, k), n_groups, n = multipliers.shape, len(counts), len(problem[1])
-    size, n_parts = n_constraints * k, _CHUNK * k + 1
+def _working_memory(problem, means) -> tuple:
+    """The arrays that :func:`_ascend` works with, because Numba takes long to compile an allocation."""
+    costs, _, _, constraints, _, _ = problem
+    (n_tiles, k, _), (n_constraints, n_groups) = costs.shape, constraints.shape
+    n, size, n_parts = n_tiles * _LANES, n_constraints * k, _CHUNK * k + 1
     # The cluster of each sure instance, or -1. The unsure ones, and their near clusters as sparse rows: row starts, clusters
     # and costs. Few of them are written, and memory that is never touched costs nothing.
     own, unsure, starts = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
     near = own, unsure, starts, np.empty(n * k + 1, dtype=np.int32), np.empty(n * k + 1)
-    by_cluster = [np.empty((n_groups, k)) for _ in range(5)]
-    by_cluster += [np.empty((n_constraints, k)), multipliers.copy(), np.empty((size, size + 1)), np.zeros((k, means.shape[1]))]
-    curvatures = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
-    numbers = np.empty(_LANES), np.empty(k), np.zeros(k), np.empty(n_parts)
-    indices = np.zeros(_CHUNK + 1, dtype=np.int64), np.empty(n_parts, dtype=np.int64), np.empty(size, dtype=np.int64)
+    by_cluster = *np.empty((5, n_groups, k)), *np.empty((2, n_constraints, k)), np.empty((size, size + 1)), np.empty(means.shape)
+    numbers = np.empty(_LANES), np.empty(k), np.empty(k), np.empty(n_parts)
+    indices = np.zeros(_CHUNK + 1, dtype=np.int64), np.empty(n_parts, dtype=np.int64), np.empty((2, size), dtype=np.int64)
     work = np.empty((-(-k // _WORD), _LANES), dtype=np.int64), *numbers, *indices, np.empty((k, k), dtype=np.bool_)
-    results = multipliers, prices, counts, X, rows, means
-    return _climb(problem, temperature, tolerance, least_value, results, near, tuple(by_cluster), curvatures, work)
+    return near, by_cluster, tuple(np.empty((2, n_groups, k, k))), work
 
 
-def _rescue(problem, temperature, tolerance, multipliers, prices) -> None:
+def _rescue(problem, temperature, tolerance, multipliers, prices) -> float:
     """Change multipliers that Newton steps cannot move, because no instance is near the border of their cluster.
 
     A multiplier changes if its constraint is off by more than its tolerance and by more than ten times the weight of the rows
     at the cluster's border. The first sweep only lowers multipliers: a price that no longer fits may have drawn all rows.
+    Returns the exact dual, or minus infinity if multipliers change nothing, because there are none or only one cluster.
     """
     costs, weights, _, constraints, _, _ = problem
     k, n = costs.shape[1], len(weights)
-    if len(constraints) and k > 1:
-        indices, values = np.empty((2, n), dtype=np.int64), np.empty((3, n))
-        counts, at_border = np.empty((constraints.shape[1], k)), np.empty(k)
-        _move_borders(problem, temperature, tolerance, multipliers, prices, *indices, *values, counts, at_border)
+    if not len(constraints) or k == 1:
+        return -np.inf
+    indices, values = np.empty((2, n), dtype=np.int64), np.empty((3, n))
+    counts, at_border = np.empty((constraints.shape[1], k)), np.empty(k)
+    return _move_borders(problem, temperature, tolerance, multipliers, prices, *indices, *values, counts, at_border)
 
 
 # ---- elementary functions ----------------------------------------------------------------------------------------------
@@ -281,8 +266,10 @@ def _exponentials(values, n_values):
 @inner
 def _log(x):
     """log(x) of a positive number, with an error below 1e-12."""
-    mantissa, exponent = frexp(x)
-    if mantissa < 0.7071067811865476:
+    mantissa, exponent = x, 0
+    while mantissa >= 1.4142135623730951:
+        mantissa, exponent = 0.5 * mantissa, exponent + 1
+    while mantissa < 0.7071067811865476:
         mantissa, exponent = 2 * mantissa, exponent - 1
     s = (mantissa - 1) / (mantissa + 1)
     value, square = 0.0, s * s
@@ -315,31 +302,36 @@ def _write_costs(costs, rows, tiles):
                 tiles[tile, cluster, lane] = costs[row, cluster]
 
 
-@compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,:,::1])")
-def _write_distances(X, rows, centres, features, tiles):
+@compiled("float64(float64[:,::1], int64[::1], float64[::1], float64[:,::1], float64[:,::1], float64[:,:,::1])")
+def _write_distances(X, rows, weights, centres, work, tiles):
     """Write the squared distances of the rows in all places of the tiles, summed in the order of the features.
 
-    ``features`` (d, lanes) is working memory.
+    Returns the sum of the weighted least distances, in the order of the places. ``work`` (d + 1, lanes) is working memory.
     """
-    k, d = centres.shape
+    (k, d), total = centres.shape, 0.0
     for tile in range(len(tiles)):
         for lane in range(_LANES):
-            row = rows[tile * _LANES + lane]
+            row, work[d, lane] = rows[tile * _LANES + lane], np.inf
             for feature in range(d):
-                features[feature, lane] = X[row, feature]
+                work[feature, lane] = X[row, feature]
         for cluster in range(k):
             for lane in range(_LANES):
                 tiles[tile, cluster, lane] = 0.0
             for feature in range(0, d - 1, 2):  # pairs of features halve the loads and stores of the sums
                 x, y = centres[cluster, feature], centres[cluster, feature + 1]
                 for lane in range(_LANES):
-                    a, b = features[feature, lane] - x, features[feature + 1, lane] - y
+                    a, b = work[feature, lane] - x, work[feature + 1, lane] - y
                     tiles[tile, cluster, lane] = tiles[tile, cluster, lane] + a * a + b * b
             if d % 2:
                 x = centres[cluster, d - 1]
                 for lane in range(_LANES):
-                    a = features[d - 1, lane] - x
+                    a = work[d - 1, lane] - x
                     tiles[tile, cluster, lane] += a * a
+            for lane in range(_LANES):
+                work[d, lane] = min(work[d, lane], tiles[tile, cluster, lane])
+        for lane in range(_LANES):
+            total += weights[tile * _LANES + lane] * work[d, lane]
+    return total
 
 
 @inner
@@ -373,10 +365,10 @@ def _step_to_border(weights, groups, constraints, slack, constraint, cluster, is
     low, high, step, n_halvings = 0.0, 0.0, first_step, 0
     for n_steps in range(1, _MAX_DOUBLINGS + _MAX_HALVINGS + 1):
         violation = -slack[constraint, cluster]
-        for place in range(len(weights)):  # it is then in the cluster if step * coefficient < its margin
-            coefficient = constraints[constraint, groups[place >> _LANE_BITS]]
-            if step * coefficient < margins[place]:
-                violation += weights[place] * coefficient
+        for tile in range(len(groups)):
+            coefficient = constraints[constraint, groups[tile]]
+            for place in range(tile * _LANES, (tile + 1) * _LANES):  # it is in the cluster if the change is below its margin
+                violation += weights[place] * coefficient if step * coefficient < margins[place] else 0.0
         if (violation <= 0) == is_violated:
             high = step
         else:
@@ -398,8 +390,10 @@ def _step_to_border(weights, groups, constraints, slack, constraint, cluster, is
 def _count_rows(costs, weights, groups, prices, temperature, changed, first, second, least, next_least, counts, at_border):
     """Fill in the counts (K, k) of the cheapest clusters, and the weight (k,) of the rows at each cluster's border.
 
-    Only the prices of cluster ``changed`` differ from the last call; -1 stands for all clusters.
+    Only the prices of cluster ``changed`` differ from the last call; -1 stands for all clusters. Returns the sum of all
+    instances' least cost plus price.
     """
+    least_sum = 0.0
     for cluster in range(costs.shape[1]):
         at_border[cluster] = 0.0
         for group in range(len(counts)):
@@ -425,10 +419,12 @@ def _count_rows(costs, weights, groups, prices, temperature, changed, first, sec
         if next_least[place] - least[place] < _BORDER * temperature:
             at_border[first[place]] += weights[place]
             at_border[second[place]] += weights[place]
+        least_sum += weights[place] * least[place]
+    return least_sum
 
 
 @compiled(
-    f"void({_PROBLEM}, float64, float64, float64[:,::1], float64[:,::1], int64[::1], int64[::1], float64[::1], float64[::1], "
+    f"float64({_PROBLEM}, float64, float64, float64[:,::1], float64[:,::1], int64[::1], int64[::1], float64[::1], float64[::1],"
     "float64[::1], float64[:,::1], float64[::1])"
 )
 def _move_borders(
@@ -437,14 +433,15 @@ def _move_borders(
     """The loop of :func:`_rescue`; all arrays after the ``prices`` are working memory."""
     costs, weights, groups, constraints, slack, minima = problem
     n_constraints, k = multipliers.shape
-    changed, is_counted = -1, False
-    for sweep in range(_SWEEPS):
+    changed, is_counted, any_changed, value = -1, False, False, 0.0
+    for sweep in range(_SWEEPS + 1):
+        is_end = sweep == _SWEEPS or (sweep > 1 and not any_changed)  # then rows are only counted
         any_changed = False
         for cluster in range(k):
             for constraint in range(n_constraints):
                 if not is_counted:
                     _set_prices(constraints, multipliers, prices)
-                    _count_rows(
+                    value = _count_rows(
                         costs,
                         weights,
                         groups,
@@ -461,14 +458,16 @@ def _move_borders(
                     is_counted = True
                 violation = _gradient(constraints, slack, counts, constraint, cluster)
                 is_violated, largest_fall = violation > 0, multipliers[constraint, cluster] - minima[constraint]
-                if (is_violated and sweep == 0) or not (is_violated or largest_fall > 0):
+                if is_end or (is_violated and sweep == 0) or not (is_violated or largest_fall > 0):
                     continue
                 if abs(violation) <= max(_cluster_tolerance(tolerance, counts, cluster), 10 * at_border[cluster]):
                     continue
-                for place in range(len(weights)):
-                    tile, lane = place >> _LANE_BITS, place & (_LANES - 1)
-                    other = next_least[place] if first[place] == cluster else least[place]
-                    margins[place] = other - costs[tile, cluster, lane] - prices[groups[tile], cluster]
+                for tile in range(len(groups)):
+                    price = prices[groups[tile], cluster]
+                    for lane in range(_LANES):
+                        place = tile * _LANES + lane
+                        other = next_least[place] if first[place] == cluster else least[place]
+                        margins[place] = other - costs[tile, cluster, lane] - price
                 first_step = temperature if is_violated else -temperature
                 step = _step_to_border(
                     weights, groups, constraints, slack, constraint, cluster, is_violated, first_step, largest_fall, margins
@@ -476,8 +475,12 @@ def _move_borders(
                 if step != 0.0:
                     multipliers[constraint, cluster] = max(minima[constraint], multipliers[constraint, cluster] + step)
                     changed, is_counted, any_changed = cluster, False, True
-        if not any_changed and sweep > 0:
-            return
+        if is_end:
+            break
+    for constraint in range(n_constraints):
+        for cluster in range(k):
+            value -= slack[constraint, cluster] * multipliers[constraint, cluster]
+    return value
 
 
 # ---- the near clusters of each instance --------------------------------------------------------------------------------
@@ -488,7 +491,7 @@ def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_co
     """List the near clusters of each instance: their cost plus price is within ``max_excess`` of the least.
 
     An instance with one near cluster is sure, any other is unsure. ``sure_counts`` and ``sure_costs`` become the sums over sure
-    instances. Returns the number of unsure instances, and fills in ``near``: see :func:`_ascend`.
+    instances. Returns the number of unsure instances, and fills in ``near``: see :func:`_working_memory`.
     """
     costs, weights, groups, _, _, _ = problem
     own, unsure, starts, clusters, near_costs = near
@@ -500,27 +503,39 @@ def _list_near_clusters(problem, prices, max_excess, near, masks, least, sure_co
         group = groups[tile]
         for lane in range(_LANES):
             least[lane] = np.inf
-        for cluster in range(k):
-            price = prices[group, cluster]
+        # Four clusters at a time, so that the results of the lanes are loaded and stored less often.
+        for c0 in range(0, k, 4):
+            c1, c2, c3 = min(c0 + 1, k - 1), min(c0 + 2, k - 1), min(c0 + 3, k - 1)
+            p0, p1, p2, p3 = prices[group, c0], prices[group, c1], prices[group, c2], prices[group, c3]
             for lane in range(_LANES):
-                value = costs[tile, cluster, lane] + price
-                least[lane] = value if value < least[lane] else least[lane]
+                a, b = costs[tile, c0, lane] + p0, costs[tile, c1, lane] + p1
+                c, d = costs[tile, c2, lane] + p2, costs[tile, c3, lane] + p3
+                a, c = a if a < b else b, c if c < d else d
+                a = a if a < c else c
+                least[lane] = a if a < least[lane] else least[lane]
         for lane in range(_LANES):
             least[lane] += max_excess
         for word in range(len(masks)):
+            first = word * _WORD
             for lane in range(_LANES):
                 masks[word, lane] = 0
-            for cluster in range(word * _WORD, min(k, (word + 1) * _WORD)):
-                price, bit = prices[group, cluster], 1 << (cluster - word * _WORD)
+            for c0 in range(first, min(k, first + _WORD), 4):
+                c1, c2, c3 = min(c0 + 1, k - 1), min(c0 + 2, k - 1), min(c0 + 3, k - 1)
+                p0, p1, p2, p3 = prices[group, c0], prices[group, c1], prices[group, c2], prices[group, c3]
+                b0, b1, b2, b3 = 1 << (c0 - first), 1 << (c1 - first), 1 << (c2 - first), 1 << (c3 - first)
                 for lane in range(_LANES):
-                    masks[word, lane] |= bit if costs[tile, cluster, lane] + price <= least[lane] else 0
+                    a = b0 if costs[tile, c0, lane] + p0 <= least[lane] else 0
+                    b = b1 if costs[tile, c1, lane] + p1 <= least[lane] else 0
+                    c = b2 if costs[tile, c2, lane] + p2 <= least[lane] else 0
+                    d = b3 if costs[tile, c3, lane] + p3 <= least[lane] else 0
+                    masks[word, lane] |= a | b | c | d
         for lane in range(_LANES):
             place, start = tile * _LANES + lane, position
             for word in range(len(masks)):
                 mask = masks[word, lane]
                 while mask != 0:
                     bit = mask & -mask
-                    cluster = word * _WORD + _PLACE_OF_BIT[(bit * _DE_BRUIJN & _ALL_BITS) >> 27]
+                    cluster = word * _WORD + _PLACE_OF_BIT[(bit * _DE_BRUIJN) >> 58 & 63]
                     clusters[position], near_costs[position] = cluster, costs[tile, cluster, lane]
                     position += 1
                     mask ^= bit
@@ -605,18 +620,23 @@ def _largest_shift(prices, former):
 def _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, parts, totals, sums, means):
     """Fill in the means of the instances, weighted by their fractions in each cluster, except those of empty clusters.
 
-    ``parts`` is working memory, and so are ``totals`` (k,) and ``sums`` (k, d), which are 0 at first.
+    ``parts``, ``totals`` (k,) and ``sums`` (k, d) are working memory.
     """
     own, unsure, starts, clusters, near_costs = near
     (k, d), inverse = means.shape, 1.0 / temperature
+    for cluster in range(k):
+        totals[cluster] = 0.0
+        for feature in range(d):
+            sums[cluster, feature] = 0.0
     for place in range(len(own)):
-        if own[place] >= 0:
-            totals[own[place]] += weights[place]
+        cluster, row, weight = own[place], rows[place], weights[place]
+        if cluster >= 0:
+            totals[cluster] += weight
             for feature in range(d):
-                sums[own[place], feature] += weights[place] * X[rows[place], feature]
+                sums[cluster, feature] += weight * X[row, feature]
     for index in range(n_unsure):
         place, start, total, least = unsure[index], starts[index], 0.0, np.inf
-        n_near, group = starts[index + 1] - start, groups[place >> _LANE_BITS]
+        n_near, group, row = starts[index + 1] - start, groups[place >> _LANE_BITS], rows[place]
         for i in range(n_near):
             parts[i] = near_costs[start + i] + prices[group, clusters[start + i]]
             least = min(least, parts[i])
@@ -630,7 +650,7 @@ def _set_means(X, rows, near, n_unsure, weights, groups, prices, temperature, pa
             if parts[i] > _SMALLEST_PART:
                 totals[cluster] += part
                 for feature in range(d):
-                    sums[cluster, feature] += part * X[rows[place], feature]
+                    sums[cluster, feature] += part * X[row, feature]
     for cluster in range(k):
         if totals[cluster] > 0:
             for feature in range(d):
@@ -691,10 +711,10 @@ def _newton_system(constraints, curvature, has_curvature, temperature, free, n_f
             for group in range(curvature.shape[0]):
                 has_curvature[larger, smaller] |= curvature[group, larger, smaller] != 0.0
     for i in range(n_free):
-        constraint_i, cluster_i = free[i] // k, free[i] % k
+        constraint_i, cluster_i = free[0, i], free[1, i]
         matrix[i, n_free] = gradient[constraint_i, cluster_i]
         for j in range(i, n_free):
-            constraint_j, cluster_j = free[j] // k, free[j] % k
+            constraint_j, cluster_j = free[0, j], free[1, j]
             larger, smaller = max(cluster_i, cluster_j), min(cluster_i, cluster_j)
             total = 0.0
             if has_curvature[larger, smaller]:
@@ -712,12 +732,11 @@ def _newton_system(constraints, curvature, has_curvature, temperature, free, n_f
 
 @inner
 def _free_multipliers(constraints, slack, minima, counts, curvature, multipliers, tolerance, gradient, free):
-    """Fill in the gradient and the indices of the free multipliers.
+    """Fill in the gradient, and the constraints and clusters (2, R k) of the free multipliers.
 
     Returns the number of free multipliers, and whether the search is done, and whether it is stuck. A multiplier is free unless
-    it is at its minimum and its constraint is met. The search is done if no constraint with a free
-    multiplier is off by more than its tolerance. It is stuck if one is off by far more than the instances near its cluster's
-    border.
+    it is at its minimum and its constraint is met. The search is done if no constraint with a free multiplier is off by more
+    than its tolerance. It is stuck if one is off by far more than the instances near its cluster's border.
     """
     k, n_free, is_done, is_stuck = multipliers.shape[1], 0, True, False
     for constraint in range(len(constraints)):
@@ -725,7 +744,7 @@ def _free_multipliers(constraints, slack, minima, counts, curvature, multipliers
             violation = _gradient(constraints, slack, counts, constraint, cluster)
             gradient[constraint, cluster] = violation
             if violation > 0 or multipliers[constraint, cluster] > minima[constraint]:
-                free[n_free] = constraint * k + cluster
+                free[0, n_free], free[1, n_free] = constraint, cluster
                 n_free += 1
                 if abs(violation) > _cluster_tolerance(tolerance, counts, cluster):
                     at_border = 0.0
@@ -760,10 +779,16 @@ def _judge_trial(trial_value, value, predicted_gain, steps, damping):
     "Tuple((float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1])), "
     "Tuple((int32[::1], int64[::1], int64[::1], int32[::1], float64[::1])), UniTuple(float64[:,::1], 9), "
     "UniTuple(float64[:,:,::1], 2), Tuple((int64[:,::1], float64[::1], float64[::1], float64[::1], float64[::1], int64[::1], "
-    "int64[::1], int64[::1], boolean[:,::1])))"
+    "int64[::1], int64[:,::1], boolean[:,::1])))"
 )
-def _climb(problem, temperature, tolerance, least_value, results, near, by_cluster, curvatures, work):
-    """The loop of :func:`_ascend`, which allocates all arrays, because Numba takes long to compile an allocation."""
+def _ascend(problem, temperature, tolerance, least_value, results, near, by_cluster, curvatures, work):
+    """Maximise the smoothed dual over multipliers >= ``minima``; return the largest value that the exact dual reached.
+
+    ``results`` begin with the multipliers (R, k), which are changed in place, and with prices and counts (K, k), which are
+    filled in. Next come X, its rows in all places, and the means, which are filled in if X has rows. The arguments from
+    ``near`` on come from :func:`_working_memory`. The result is NaN if the exact dual is at first below the ``least_value``,
+    or if Newton steps cannot move some multiplier. Without a least value (minus infinity), the search goes on all the same.
+    """
     _, weights, groups, constraints, slack, minima = problem
     multipliers, prices, counts, X, rows, means = results
     trial_counts, trial_prices, sure_counts, sure_costs, listed_prices, gradient, trial, matrix, sums = by_cluster
@@ -772,6 +797,7 @@ def _climb(problem, temperature, tolerance, least_value, results, near, by_clust
     k, memory = len(values), (values, ends, parts, part_clusters)
     damping, value, bound = _FIRST_DAMPING, -np.inf, -np.inf
     predicted_gain, n_free, steps, n_unsure, is_done, is_stuck = 0.0, 0, 0, 0, False, False
+    _copy(multipliers, trial)
     while True:
         _set_prices(constraints, trial, trial_prices)
         if steps == 0 or _largest_shift(trial_prices, listed_prices) > _MARGIN * temperature:
@@ -809,7 +835,7 @@ def _climb(problem, temperature, tolerance, least_value, results, near, by_clust
                 predicted_gain = 0.0
                 _copy(multipliers, trial)
                 for i in range(n_free):
-                    constraint, cluster = free[i] // k, free[i] % k
+                    constraint, cluster = free[0, i], free[1, i]
                     trial[constraint, cluster] = max(minima[constraint], trial[constraint, cluster] + matrix[i, n_free])
                     change = trial[constraint, cluster] - multipliers[constraint, cluster]
                     predicted_gain += gradient[constraint, cluster] * change

@@ -41,7 +41,7 @@ class FairFlow(Method):
     }
     libraries = COMPILED
     kernels = (
-        *("fair_dual._climb", "limit_counts._search", "fair_dual._write_distances", "fair_dual._move_borders"),
+        *("fair_dual._ascend", "limit_counts._search", "fair_dual._write_distances", "fair_dual._move_borders"),
         *("kernels.assign", "transport._assign", "transport._write_first_labels", "kernels.candidate_distances"),
     )
 
