@@ -7,7 +7,8 @@
    :mod:`clusterlets.algorithms.limit_counts` finds whole counts near these that keep all limits. A transportation problem for
    each group gives the cheapest labels with the whole counts. The means of the clusters are the next centres. The first
    rounds do without whole counts.
-3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors.
+3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors. On tiny tables,
+   :mod:`clusterlets.algorithms.tabu_moves` then moves several that restore the limits only together, and centres are relocated.
 
 A table of at most fourteen rows is solved by enumeration instead. The result is checked in whole-number arithmetic before it is
 returned.
@@ -33,6 +34,7 @@ from clusterlets.algorithms.kernels import sums_by_label
 from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.algorithms.limit_counts import INFEASIBLE, NOT_CONVERGED, feasible_counts, least_cluster_size, rounded_to
 from clusterlets.algorithms.limits import Limit, limit_rows, products, violation_units
+from clusterlets.algorithms.tabu_moves import cheaper_labels
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import NoClusteringError
@@ -58,6 +60,10 @@ _SMALL_TABLE = 3_000  # up to this many rows, all trials continue on the table, 
 _MIDDLE_TABLE = 12_000  # up to this many rows, two of each chunk continue; above, one
 _MAX_POLISHED_ROWS = 8_000  # larger tables are not polished, because the time grows with the square of the rows
 _MAX_SWEEPS = 2  # of the polish
+_TABU_STEPS, _TABU_SIZE = 300, 5_000_000  # steps of a tabu search, and numbers that it looks at, in about 10 ms
+_MAX_RELOCATED = 5  # results of a tiny table in which centres are relocated in turn
+_MAX_FAILED_RELOCATIONS = 40  # in a row: relocations without a gain that end the search, ...
+_MAX_FAILED_ROWS = 16_000  # ... or the rows that they have assigned
 _POLISH_SIZE = 200_000_000  # numbers, in about a fifth of a second, after which a polish looks at the time
 
 
@@ -149,6 +155,12 @@ class _Table:
         slack = np.r_[np.zeros(len(self.limits)), [size for _, size in sizes]]
         return constraints, np.repeat(slack[:, None], self.k, axis=1)
 
+    def limits_and_sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows (R + 2, K) and slack (R + 2,): a cluster with counts m keeps everything if ``rows @ m <= slack``."""
+        ones = np.ones((1, len(self.totals)), dtype=np.int64)
+        slack = np.r_[np.zeros(len(self.limits), dtype=np.int64), -self.least_size, self.largest_size]
+        return np.vstack([self.limits, -ones, ones]), slack
+
     def result_for(self, labels: np.ndarray, gap: float = 0.0, n_iter: int = 1) -> FairKMeansResult:
         centres, inertias = moments_by_label(self.X, labels, self.k)
         return FairKMeansResult(labels, centres, float(inertias.sum()), gap, n_iter)
@@ -177,10 +189,7 @@ def _enumerate(table: _Table) -> FairKMeansResult:
     except NoClusteringError as error:
         if error.status == INFEASIBLE:
             raise
-    ones = np.ones((1, len(table.totals)), dtype=np.int64)
-    slack = np.r_[np.zeros(len(table.limits), dtype=np.int64), -table.least_size, table.largest_size]
-    rows = np.vstack([table.limits, -ones, ones])
-    labels = cheapest_clustering(table.X, table.groups, table.k, rows, slack)
+    labels = cheapest_clustering(table.X, table.groups, table.k, *table.limits_and_sizes())
     if labels is None:
         raise NoClusteringError(INFEASIBLE, f"No {table.k} clusters keep the limits and sizes (proved).")
     return table.result_for(labels)
@@ -213,7 +222,11 @@ class _Search:
         except NoClusteringError as error:
             error.labels = self._labels_without_limits() if error.status == NOT_CONVERGED else None
             raise
-        results = self._run_all(lambda start: self._run_on_table(start, counts), self._place_centres())
+        random_state = deepcopy(self._random)  # a larger n_init draws more random numbers, but changes no relocation
+        starts, n_first = self._place_centres()
+        results = self._run_all(lambda start: self._run_on_table(start, counts), starts)
+        if len(table.X) <= _TINY_TABLE:
+            results += self._relocate_centres(results[:n_first], counts, random_state)
         if self._plain is not None and table.is_kept_by(self._plain.labels):
             results.append(table.result_for(self._plain.labels))
         if start is not None:
@@ -247,8 +260,10 @@ class _Search:
 
     # ---- centres on the sample --------------------------------------------------------------------------------------
 
-    def _place_centres(self) -> list[Centres]:
-        """The centres with which rounds on the table start. Of those with nearly equal bounds, only the first are kept.
+    def _place_centres(self) -> tuple[list[Centres], int]:
+        """The centres with which rounds on the table start, and how many of them every ``n_init`` gives.
+
+        Of those with nearly equal bounds, only the first are kept.
 
         A larger ``n_init`` adds chunks of trials. The first chunks, and their random numbers, stay the same.
         """
@@ -264,11 +279,13 @@ class _Search:
         n_best = _CHUNK if n_rows <= _SMALL_TABLE else 2 if n_rows <= _MIDDLE_TABLE else 1
         best = [trial for chunk in chunks for trial in sorted(chunk, key=lambda pair: pair[0].bound)[:n_best]]
         starts: list[Centres] = []
-        for centres in self._run_all(lambda trial: self._improve_trial(*trial), best):
+        n_first, n_always = 0, sum(len(chunk[:n_best]) for chunk in chunks[:_MIN_CHUNKS])
+        for index, centres in enumerate(self._run_all(lambda trial: self._improve_trial(*trial), best)):
             for start in centres:
                 if all(abs(other.bound - start.bound) > _SAME_BOUND * start.bound for other in starts):
                     starts.append(start)
-        return starts
+            n_first = len(starts) if index < n_always else n_first
+        return starts, n_first
 
     def _run_trial(self, random_state: np.random.Generator) -> Centres:
         centres, _ = weighted_kmeans(self._sample, self._weights, self._k, random_state)
@@ -305,9 +322,9 @@ class _Search:
                 cumulative = np.cumsum(weights * costs[every, first])
                 values[every, first] = np.inf
                 next_least = values.min(axis=1)
-            if not cumulative[-1] > 0:
+            row = _draw_row(cumulative, random_state)
+            if row is None:
                 break
-            row = min(int(np.searchsorted(cumulative, random_state.random() * cumulative[-1], side="right")), len(sample) - 1)
             new_values = squared_distances_to_centres(sample, sample[row : row + 1], 1)[:, 0] + prices[groups, first[row]]
             centres, multipliers = current.centres.copy(), current.multipliers.copy()
             old = int(_costs_of_swaps(weights, first, least, next_least, new_values, k).argmin())
@@ -358,9 +375,43 @@ class _Search:
             centres = result.centres
         assert best is not None
         if len(table.X) <= _MAX_POLISHED_ROWS:
-            best = table.result_for(self._polish(best.labels.copy()), best.gap)
+            best = self._polish_result(best)
         self._report("start on the table", best.inertia)
         return replace(best, n_iter=n_rounds)
+
+    def _relocate_centres(self, results: list[FairKMeansResult], counts: np.ndarray, random_state) -> list[FairKMeansResult]:
+        """The cheapest of the results, each replaced where another place for one of its centres lowered the cost.
+
+        A row, drawn as in k-means++, becomes a centre in place of another one. Swaps do the same, but judge by the bound, which
+        says little where few rows between tight blobs make most of the cost.
+        """
+        table, n, n_failures = self._table, len(self._table.X), 0
+        current = sorted(results, key=lambda result: result.inertia)[:_MAX_RELOCATED]
+        while n_failures < min(_MAX_FAILED_RELOCATIONS, _MAX_FAILED_ROWS // n) and monotonic() <= self._deadline:
+            least, index = min(result.inertia for result in current), n_failures % len(current)
+            centres = current[index].centres.copy()
+            costs = squared_distances_to_centres(table.X, centres, self._k)[np.arange(n), current[index].labels]
+            row = _draw_row(np.cumsum(costs), random_state)
+            if row is None:
+                break
+            centres[random_state.integers(self._k)] = table.X[row]
+            _, labels, _, _, gap = self._assign(centres, None, counts, True)
+            result = self._polish_result(table.result_for(labels, gap, n_iter=0))
+            n_failures = 0 if result.inertia < (1 - _MIN_GAIN) * least else n_failures + 1
+            if result.inertia < current[index].inertia:
+                current[index] = result
+                self._report("relocated centre", result.inertia)
+        return current
+
+    def _polish_result(self, result: FairKMeansResult) -> FairKMeansResult:
+        """The polished result; on a tiny table, tabu search and another polish follow."""
+        table, labels = self._table, self._polish(result.labels.copy())
+        if len(table.X) <= _TINY_TABLE and monotonic() <= self._deadline:
+            n_steps = min(_TABU_STEPS, _TABU_SIZE // (len(table.X) * (self._k + 2 * table.X.shape[1])))
+            rows, slack = table.limits_and_sizes()
+            moved = cheaper_labels(table.X, table.groups, labels, table.counts_of(labels), rows, slack[:, None], n_steps)
+            labels = labels if np.array_equal(moved, labels) else self._polish(moved)
+        return table.result_for(labels, result.gap, result.n_iter)
 
     def _polish(self, labels: np.ndarray) -> np.ndarray:
         """Labels (n,) at the end of the polish, or at the deadline."""
@@ -404,6 +455,13 @@ class _Search:
                 break
         assert best is not None
         return best
+
+
+def _draw_row(cumulative: np.ndarray, random_state: np.random.Generator) -> int | None:
+    """A row drawn in proportion to the costs with these cumulative sums (n,), or None if all costs are 0."""
+    if not cumulative[-1] > 0:
+        return None
+    return min(int(np.searchsorted(cumulative, random_state.random() * cumulative[-1], side="right")), len(cumulative) - 1)
 
 
 def _costs_of_swaps(weights, first, least, next_least, new_values, k: int) -> np.ndarray:

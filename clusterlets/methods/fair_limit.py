@@ -126,6 +126,7 @@ class FairLimit(Method):
         *("fair_dual._ascend", "limit_counts._search", "fair_dual._write_distances", "fair_dual._move_borders"),
         *("kernels.sums_by_label", "transport._assign", "kernels.squared_distances", "fair_limit._polish"),
         *("kernels.inertia_by_label", "kernels.candidate_distances", "transport._write_first_labels", "kernels.assign"),
+        "tabu_moves._search",
     )
 
     def fit(
