@@ -221,7 +221,7 @@ def _working_memory(problem, means) -> tuple:
     # and costs. Few of them are written, and memory that is never touched costs nothing.
     own, unsure, starts = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
     near = own, unsure, starts, np.empty(n * k + 1, dtype=np.int32), np.empty(n * k + 1)
-    by_cluster = *np.empty((5, n_groups, k)), *np.empty((2, n_constraints, k)), np.empty((size, size + 1)), np.empty(means.shape)
+    by_cluster = *np.empty((5, n_groups, k)), *np.empty((2, n_constraints, k)), np.empty((size, size + 1)), np.empty_like(means)
     numbers = np.empty(_LANES), np.empty(k), np.empty(k), np.empty(n_parts)
     indices = np.zeros(_CHUNK + 1, dtype=np.int64), np.empty(n_parts, dtype=np.int64), np.empty((2, size), dtype=np.int64)
     work = np.empty((-(-k // _WORD), _LANES), dtype=np.int64), *numbers, *indices, np.empty((k, k), dtype=np.bool_)
