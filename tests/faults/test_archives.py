@@ -49,14 +49,10 @@ def read_raw_files(name):
 
 
 @pytest.mark.parametrize("name, source", ARCHIVES)
-@pytest.mark.parametrize("byte_order_mark, line_end", [(b"", b"\n"), (b"\xef\xbb\xbf", b"\r\n")])
-def test_every_archive_gives_the_same_table_even_with_other_line_ends_and_a_byte_order_mark(
-    name, source, byte_order_mark, line_end, publish
-):
-    files = {file: byte_order_mark + content.replace(b"\n", line_end) for file, content in read_raw_files(name).items()}
+def test_every_archive_gives_the_same_table_even_with_other_line_ends_and_a_byte_order_mark(name, source, publish):
+    files = {file: b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n") for file, content in read_raw_files(name).items()}
     receipt, table = publish(name, source, zip_like_the_publisher(source, files))
-    assert fingerprint(table) == CATALOGUE[name]["fingerprint"]
-    assert receipt["sha256_matches"] is (byte_order_mark == b"")
+    assert fingerprint(table) == CATALOGUE[name]["fingerprint"] and not receipt["sha256_matches"]
 
 
 def zip_like_the_publisher(source, files):
