@@ -292,19 +292,19 @@ def test_a_table_of_57_groups_has_an_answer_within_half_a_minute():
     groups = np.concatenate([np.arange(57), rng.choice(57, 3376 - 57, p=weights / weights.sum())])
     rows = rng.normal(size=(57, 2))[groups] * [15, 6] + rng.normal(size=(3376, 2)) * [3, 2]
     start = time.monotonic()
-    tuned = tune(rows, sensitive_features=groups, n_clusters=10, minutes=0.4)
-    assert time.monotonic() - start < 40 and cost_and_deviation(tuned.labels, groups, rows)[1] <= 0.02 + 1e-9
+    tuned = tune(rows, sensitive_features=groups, n_clusters=10, minutes=0.2)
+    assert time.monotonic() - start < 30 and cost_and_deviation(tuned.labels, groups, rows)[1] <= 0.02 + 1e-9
 
 
 @pytest.mark.slow
-def test_a_large_table_has_an_answer_within_a_minute():
+def test_a_large_table_has_an_answer_within_half_a_minute():
     rng = np.random.default_rng(0)
     groups = rng.random(200_000) < 0.3
     rows = 3 * rng.normal(size=(8, 140))[rng.integers(8, size=len(groups))] + rng.normal(size=(len(groups), 140))
     rows += groups[:, None] * rng.normal(size=140)
     start = time.process_time()
-    tuned = tune(rows, sensitive_features=groups, n_clusters=5, minutes=0.9)
+    tuned = tune(rows, sensitive_features=groups, n_clusters=5, minutes=0.4)
     assert (
-        time.process_time() - start < 60
+        time.process_time() - start < 30
         and abs(np.bincount(tuned.labels, groups) / np.bincount(tuned.labels) - groups.mean()).max() <= 0.02 + 1e-9
     )
