@@ -16,6 +16,7 @@ import yaml
 from clusterlets.benchmark.provenance.manifest import PAGE, without_provenance
 
 ROOT = Path(__file__).resolve().parents[2]
+DEMO = Path("workflow/configs/demo.yaml")
 
 TINY = {
     "results": "results/tiny",
@@ -85,6 +86,10 @@ class Workflow:
         """Run a command of clusterlets in the working directory."""
         return self.execute([sys.executable, "-P", "-m", "clusterlets", *arguments])
 
+    def snakemake(self, *arguments: str) -> Run:
+        """Run Snakemake with these arguments alone in the working directory."""
+        return self.execute([sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile"), *arguments])
+
     def execute(self, command: list[str]) -> Run:
         """Run any command in the working directory, with the programs and the package of this environment."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -122,15 +127,32 @@ def workflow(tmp_path):
     return Workflow(tmp_path)
 
 
+def made_once(tmp_path_factory, worker_id, name, run):
+    """A copy of the finished run in the folder ``name``. One of xdist's workers makes it for all, by ``run``."""
+    worker_folder = tmp_path_factory.getbasetemp()
+    workflow = Workflow((worker_folder if worker_id == "master" else worker_folder.parent) / name)
+    workflow.folder.mkdir(exist_ok=True)
+    with open(workflow.folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not list(workflow.folder.glob("results/*/manifest.json")):
+            made = run(workflow)
+            assert made.status == 0, made.output
+    return workflow.copy(tmp_path_factory.mktemp(name))
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, worker_id):
-    """A finished run of the tiny grid on two cores. One of xdist's workers runs it for all. Tests must not change it."""
-    worker_folder = tmp_path_factory.getbasetemp()
-    tiny = Workflow((worker_folder if worker_id == "master" else worker_folder.parent) / "tiny-grid")
-    tiny.folder.mkdir(exist_ok=True)
-    with open(tiny.folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (tiny.folder / "results" / "tiny" / "manifest.json").is_file():
-            run = tiny.run()
-            assert run.status == 0, run.output
-    return tiny.copy(tmp_path_factory.mktemp("finished"))
+    """A finished run of the tiny grid on two cores. Tests must not change it."""
+    return made_once(tmp_path_factory, worker_id, "tiny-grid", Workflow.run)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory, worker_id):
+    """The finished demo, and a copy of its configuration. The tests of a module may change both."""
+
+    def run(workflow):
+        (workflow.folder / DEMO.parent).mkdir(parents=True)
+        shutil.copy(ROOT / DEMO, workflow.folder / DEMO)
+        return workflow.snakemake("--cores", "2", "--configfile", str(DEMO))
+
+    return made_once(tmp_path_factory, worker_id, "demo", run)

@@ -2,27 +2,10 @@
 
 import re
 import shlex
-import shutil
-import sys
-from pathlib import Path
 
-import pytest
 from readme import README, command, is_cut_from, lines_below
 
-ROOT = Path(__file__).resolve().parents[2]
-DEMO = Path("workflow/configs/demo.yaml")
-SNAKEMAKE = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory, workflow_in):
-    """A working directory with the finished demo, and a copy of its configuration that a test may change."""
-    workflow = workflow_in(tmp_path_factory.mktemp("demo"))
-    (workflow.folder / DEMO.parent).mkdir(parents=True)
-    shutil.copy(ROOT / DEMO, workflow.folder / DEMO)
-    run = workflow.execute([*SNAKEMAKE, "--cores", "2", "--configfile", str(DEMO)])
-    assert run.status == 0, run.output
-    return workflow
+DEMO = "workflow/configs/demo.yaml"
 
 
 def test_the_demo_ends_with_the_lines_that_the_readme_shows(demo):
@@ -45,12 +28,12 @@ def test_after_a_changed_line_as_many_cells_run_as_the_readme_shows(demo):
     assert settings.count(old) == 1
     (demo.folder / DEMO).write_text(settings.replace(old, new), encoding="utf-8")
     planned = command("snakemake --cores 2 --configfile")
-    run = demo.execute([*SNAKEMAKE, *shlex.split(planned)[1:]])
+    run = demo.snakemake(*shlex.split(planned)[1:])
     assert run.status == 0 and is_cut_from(lines_below(planned), run.output), run.output
 
     cells = {path: path.stat().st_mtime_ns for path in demo.folder.glob("results/demo/runs/**/*.csv")}
     assert f"Of the {len(cells)} cells" in " ".join(README.split())
-    run = demo.execute([*SNAKEMAKE, "--cores", "2", "results/demo/runs.csv", "--configfile", str(DEMO)])
+    run = demo.snakemake("--cores", "2", "results/demo/runs.csv", "--configfile", DEMO)
     assert run.status == 0, run.output
     changed = [path for path, time in cells.items() if path.stat().st_mtime_ns != time]
     assert len(changed) == 3 and all("scaff-tree" in path.parts for path in changed)
