@@ -1,7 +1,7 @@
 # Every task of the project. A machine needs only Python 3.11 or newer, make and a package index.
 #   make demo       runs every method on bundled datasets (minutes)
-#   make test       runs every unit, property and fault test, and one small grid (minutes)
-#   make test-slow  runs the other tests, such as those in a browser
+#   make test       runs the unit, property and fault tests (minutes)
+#   make test-slow  runs the other tests, such as those of the workflow and in a browser
 #   make test-all   runs both
 #   make test-versions   tests the newest versions of all libraries that the package index serves, and the oldest allowed ones
 #   make lint       runs ruff, mypy, snakefmt, and the linters of Snakemake and of the container recipes

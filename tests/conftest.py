@@ -13,14 +13,12 @@ TESTS = Path(__file__).parent
 
 #: Folders of tests that start the workflow, a browser, a cluster or another machine, install the wheel, or run every kernel.
 SLOW_FOLDERS = ("arm", "browser", "packaging", "portability", "slurm", "workflow")
-#: Runs the workflow on one small grid, so it is fast although its folder is slow.
-FAST_WORKFLOW_TEST = TESTS / "workflow" / "test_workflow.py"
 
 
 def pytest_collection_modifyitems(items):
     """Mark the tests in slow folders. Slow tests elsewhere carry the marker themselves."""
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] in SLOW_FOLDERS and item.path != FAST_WORKFLOW_TEST:
+        if item.path.relative_to(TESTS).parts[0] in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
 
 

@@ -16,12 +16,7 @@ from clusterlets import __main__ as command_line
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-# The slow ones take more than 5 s. `make docs` runs the gallery too.
-SLOW_EXAMPLES = ("plot_8_tune",)
-GALLERY = [
-    pytest.param(path, id=path.stem, marks=pytest.mark.slow if path.stem in SLOW_EXAMPLES else [])
-    for path in sorted((DOCS / "examples").glob("plot_*.py"))
-]
+GALLERY = sorted((DOCS / "examples").glob("plot_*.py"))
 
 
 def code_blocks(page, language):
@@ -87,6 +82,7 @@ def test_the_tutorial_runs_and_prints_the_output_that_it_shows(tmp_path, capsys)
     assert frac < fair_limit <= 0.02 < clusterlets < k_means
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["choosing", "methods"])
 def test_an_example_prints_the_output_that_its_page_shows(page, capsys):
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
@@ -98,7 +94,8 @@ def test_an_example_prints_the_output_that_its_page_shows(page, capsys):
         assert output and expected in ("", output)
 
 
-@pytest.mark.parametrize("example", GALLERY)
+@pytest.mark.slow
+@pytest.mark.parametrize("example", GALLERY, ids=lambda path: path.stem)
 def test_an_example_of_the_gallery_draws_a_figure(example):
     runpy.run_path(str(example))
     all_axes = [axes for number in pyplot.get_fignums() for axes in pyplot.figure(number).axes if axes.has_data()]

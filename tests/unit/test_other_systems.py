@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow  # two processes import everything
+
 # Libraries look for some of these when they are loaded, by the name of the system, so they are loaded first.
 BLOCK = """
 import sys, os, signal

@@ -12,6 +12,8 @@ import pytest
 
 from clusterlets.benchmark.paper import reported
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 SCRIPT = CHECKOUT / "docs/recompute.py"
 
@@ -68,7 +70,6 @@ def test_every_share_on_the_page_is_recomputed(lines):
         assert re.search(rf"\| Table {number}: [^|]* \| {cells}", page), number
 
 
-@pytest.mark.slow
 def test_the_shares_of_perfect_copies_are_recomputed():
     process = subprocess.run([sys.executable, "-I", SCRIPT, "--copies"], capture_output=True, text=True, check=True)
     by_table = {}

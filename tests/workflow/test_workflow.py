@@ -1,7 +1,5 @@
 """The workflow makes complete results of a tiny grid from raw files, and its messages say what is wrong."""
 
-import pytest
-
 METHODS = {"Clusterlets", "FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
 
 
@@ -46,14 +44,13 @@ def test_a_second_run_does_nothing(finished):
     assert again.status == 0 and "Nothing to be done" in again.output
 
 
-@pytest.mark.slow
 def test_k_above_the_number_of_instances_gives_infeasible_rows_and_no_error(workflow):
-    run = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]})
+    config = {"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]}
+    run = workflow.run("results/tiny/runs.csv", config=config)
     assert run.status == 0, run.output
     rows = [row for row in workflow.rows("runs.csv") if row["k"] == "151"]
     assert {row["status"] for row in rows} == {"infeasible"} and len(rows) == 2 * (2 + 4)  # two seeds of C, D and four more
     assert all(row["cohesion"] == "" for row in rows)
-    assert b"left out for their status: 12 infeasible" in workflow.results()["report.html"]
 
 
 def test_a_wrong_configuration_is_refused_before_anything_runs(workflow):

@@ -32,6 +32,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_only_one_of_several_simultaneous_processes_compiles(tmp_path):
     (tmp_path / "doubling.py").write_text(KERNEL_MODULE)
     options = {"cwd": tmp_path, "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}, "text": True}
@@ -111,6 +112,7 @@ def test_arguments_that_do_not_fit_the_signature_are_refused():
         identity(3.5 + 1j)
 
 
+@pytest.mark.slow
 def test_compiling_together_caches_every_missing_kernel(tmp_path):
     code = (
         "from clusterlets.algorithms import compiled, kernels\n"

@@ -246,6 +246,7 @@ def test_the_chosen_output_is_ranked_as_the_method_and_the_other_is_not():
     assert leaderboard.kinds_of(chosen) == {"halves (fine)": "output", "halves (coarse)": "method"}
 
 
+@pytest.mark.slow
 def test_every_output_is_ranked_in_a_folder_of_its_own_unless_one_is_chosen(folder, run, monkeypatch):
     two_outputs = METHOD.replace('"mine"', '"mine"\n    outputs = ("near", "far")').replace("SHARES", "[0.1]")
     (folder / "mine.py").write_text(two_outputs)

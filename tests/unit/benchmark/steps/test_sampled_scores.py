@@ -52,6 +52,7 @@ def run_in(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_a_table_above_the_limit_is_scored_on_samples_and_the_report_says_so(run_in, tmp_path, monkeypatch):
     monkeypatch.setattr(row_samples, "ALL_PAIRS_ROWS", ROWS)
     exact = run_in("exact")
