@@ -14,7 +14,7 @@ from processes import family, wait_until
 from clusterlets.storage import load_arrays, load_json, result_place
 
 CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2", "C/k2", "FRAC/k2")]
-KILLS = 10
+KILLS = 6
 
 
 def complete_results(workflow):
