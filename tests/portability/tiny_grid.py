@@ -123,9 +123,10 @@ def expected():
     return json.loads(EXPECTED.read_text(encoding="utf-8"))
 
 
-def cells_of(dataset):
-    """The targets that run every method on one dataset of the grid."""
-    return [f"results/{file}" for file in expected() if file.startswith(f"runs/{dataset}/")]
+def cells_of(dataset, *methods):
+    """The targets that run these methods, or every one, on one dataset of the grid."""
+    paths = (file.split("/") for file in expected() if file.startswith(f"runs/{dataset}/"))
+    return ["/".join(["results", *parts]) for parts in paths if parts[2] in methods or not methods]
 
 
 def mismatch(folder, native=None, targets=TARGETS):
