@@ -90,7 +90,7 @@ REGISTRY_TESTS = [
 def checkout(tmp_path_factory):
     """A copy of the checkout with a new method, a new figure and two new scores. Its generated files are renewed."""
     copy = tmp_path_factory.mktemp("copy") / "checkout"
-    ignored = shutil.ignore_patterns(".*", "results", "data", "__pycache__", "*.egg-info")
+    ignored = shutil.ignore_patterns(".*", "results", "data", "*.egg-info")  # the copy keeps the compiled kernels
     shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
     (copy / "clusterlets/methods/striped.py").write_text(STRIPED, encoding="utf-8")
     (copy / "clusterlets/benchmark/report/figures/stripes.py").write_text(FIGURE, encoding="utf-8")

@@ -18,7 +18,7 @@ USUAL_METHODS = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 TABLE_JOBS = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCH_JOBS = {"fetch_dataset": 2}
 ACCOUNT_AND_PAGE_JOBS = dict.fromkeys(("account", "write_report", "write_manifest"), 1)
-NOT_COPIED = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
+NOT_COPIED = (".*", "*.egg-info", "tests", "docs", "results", "data")  # the copy keeps the compiled kernels
 
 
 class Checkout:
