@@ -37,9 +37,12 @@ class Choice(NamedTuple):
 
     @classmethod
     def from_variant(cls, config: Mapping, variant: str) -> "Choice":
-        """The choice that a variant of the grid changes."""
+        """The choice that a variant of the grid changes; a variant that changes several goes by its own name."""
         changes = config["variants"][variant]
-        return cls(" and ".join(changes), " and ".join(config[key] for key in changes), " and ".join(changes.values()))
+        if len(changes) > 1:
+            return cls("variant", "usual choices", variant)
+        ((name, alternative),) = changes.items()
+        return cls(name, config[name], alternative)
 
 
 # The choices that only reanalyze the same runs.

@@ -47,11 +47,11 @@ def draw(assessment: pd.DataFrame) -> Figure:
     rows = rows.assign(label=labels)
     row_labels = list(dict.fromkeys([_PAPER_LABEL, _USUAL_LABEL, *labels]))
     with plt.rc_context({**GRID, "grid.color": "0.92"}):
-        size = (5.4, 0.5 + 3 * (0.6 + 0.33 * len(row_labels)))
+        size = (6.4, 0.5 + 3 * (0.6 + 0.33 * len(row_labels)))
         figure, axes_grid = plt.subplots(3, 2, figsize=size, sharey=True, layout="constrained")
     for axes, (title, (table, quantity, row_names)) in zip(axes_grid.flat, _PANELS.items(), strict=True):
         panel_rows = rows[(rows["table"] == table) & (rows["quantity"] == quantity)]
-        axes.set_title(title, fontsize=9)
+        axes.set_title(title, fontsize=8)
         for position, row_name in enumerate(row_names):
             offset = 0.13 * (position - (len(row_names) - 1) / 2)
             color = COLORS[row_name] if row_name in _MATCHERS else _NEUTRAL_COLOR
@@ -59,7 +59,7 @@ def draw(assessment: pd.DataFrame) -> Figure:
         if panel_rows.empty:
             axes.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=axes.transAxes)
         axes.margins(x=0.12)
-        axes.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _WHOLE_NUMBERS) if len(panel_rows) else NullLocator())
+        axes.xaxis.set_major_locator(MaxNLocator(3, integer=quantity in _WHOLE_NUMBERS) if len(panel_rows) else NullLocator())
         axes.tick_params(labelsize=8)
         axes.tick_params(axis="y", length=0)
     axes_grid[0, 0].set(yticks=range(len(row_labels)), yticklabels=row_labels, ylim=(len(row_labels) - 0.4, -0.6))

@@ -178,7 +178,8 @@ def test_the_figure_has_a_row_for_each_choice(datasets):
     figure.plt.close(drawing)
 
 
-def test_a_variant_is_named_by_the_settings_that_it_changes():
-    changes = {"pinball_scope": "cluster", "scaling": "standard"}
-    config = {"pinball_scope": "last", "scaling": "none", "variants": {"both": changes}}
-    assert Choice.from_variant(config, "both") == ("pinball_scope and scaling", "last and none", "cluster and standard")
+def test_a_variant_is_named_by_the_setting_that_it_changes_or_else_by_its_own_name():
+    changes = {"one": {"scaling": "standard"}, "both": {"pinball_scope": "cluster", "scaling": "standard"}}
+    config = {"pinball_scope": "last", "scaling": "none", "variants": changes}
+    assert Choice.from_variant(config, "one") == ("scaling", "none", "standard")
+    assert Choice.from_variant(config, "both") == ("variant", "usual choices", "both")
