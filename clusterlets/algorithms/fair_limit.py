@@ -43,6 +43,7 @@ from clusterlets.errors import NoClusteringError
 _COLD_START, _WARM_START = (0.1, 0.01), (0.01,)
 _TOLERANCE, _TOLERANCE_FRACTION = 0.5, 2e-4  # a constraint may be off by this many rows, or by this fraction of all
 _CHUNK = 4  # trials that are made together, and of which the best continue
+_MANY_CLUSTERS = 32  # above, the trials of a chunk are one, from the best of as many plain starts, unless the table is small
 _TINY_TABLE = 1_000  # up to this many rows, there are at least _MIN_CHUNKS chunks
 _MIN_CHUNKS = 4
 _LARGE_TABLE = 100_000  # up to this many rows, plain k-means of the same seed gives another trial
@@ -53,7 +54,8 @@ _MAX_FAILURES = 10  # and at most 2 k: unsuccessful swaps in a row that end the 
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
 _MIN_GAIN = 1e-4  # a round on the table is idle, and a swap unsuccessful, if it lowers the cost by at most this fraction
 _MAX_FRACTIONAL_ROUNDS = 30  # on the table, before instances are whole
-_MIN_FRACTIONAL_GAIN = 1e-4  # these rounds end if one lowers the bound by at most this fraction
+# These rounds end if one lowers the bound by at most this fraction, with few clusters or a small table, and with many.
+_MIN_FRACTIONAL_GAIN, _MIN_FRACTIONAL_GAIN_OF_MANY = 1e-4, 3e-4
 _PATIENCE, _MAX_TABLE_ROUNDS = 2, 60  # rounds on a small table end after this many idle ones in a row, on others after one
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
 _SMALL_TABLE = 3_000  # up to this many rows, all trials continue on the table, with and without swaps
@@ -201,6 +203,9 @@ class _Search:
     def __init__(self, table: _Table, random_state, n_init, deadline, report, n_jobs):
         self._table, self._k, self._random, self._n_init = table, table.k, random_state, n_init
         self._deadline, self._report, self._n_jobs = deadline, report, n_jobs
+        has_many = table.k > _MANY_CLUSTERS and len(table.X) > _SMALL_TABLE
+        self._chunk, self._starts_of_trial = (1, _CHUNK) if has_many else (_CHUNK, 1)
+        self._min_fractional_gain = _MIN_FRACTIONAL_GAIN_OF_MANY if has_many else _MIN_FRACTIONAL_GAIN
         self._constraints, self._slack = table.dual_constraints()
         self._plain = kmeans(table.X, table.k, deepcopy(random_state)) if len(table.X) <= _LARGE_TABLE else None
         rows, self._weights = draw_sample(table.X, table.groups, table.k, random_state)
@@ -263,16 +268,15 @@ class _Search:
     def _place_centres(self) -> tuple[list[Centres], int]:
         """The centres with which rounds on the table start, and how many of them every ``n_init`` gives.
 
-        Of those with nearly equal bounds, only the first are kept.
-
-        A larger ``n_init`` adds chunks of trials. The first chunks, and their random numbers, stay the same.
+        Of those with nearly equal bounds, only the first are kept. A larger ``n_init`` adds chunks of trials. The first
+        chunks, and their random numbers, stay the same.
         """
         n_rows, n_chunks = len(self._table.X), -(-self._n_init // _CHUNK)
         n_chunks = max(n_chunks, _MIN_CHUNKS) if n_rows <= _TINY_TABLE else n_chunks
-        seeds = self._random.integers(2**63, size=_CHUNK * n_chunks).tolist()
+        seeds = self._random.integers(2**63, size=self._chunk * n_chunks).tolist()
         generators = [np.random.default_rng(seed) for seed in seeds]
         trials = list(zip(self._run_all(self._run_trial, generators), generators, strict=False))
-        chunks = [trials[first : first + _CHUNK] for first in range(0, len(trials), _CHUNK)]
+        chunks = [trials[first : first + self._chunk] for first in range(0, len(trials), self._chunk)]
         if self._plain is not None:
             plain = self._run_rounds(Centres(self._plain.centres, None, np.inf), _TRIAL_ROUNDS)
             chunks[0].append((plain, np.random.default_rng(seeds[:2])))
@@ -288,7 +292,7 @@ class _Search:
         return starts, n_first
 
     def _run_trial(self, random_state: np.random.Generator) -> Centres:
-        centres, _ = weighted_kmeans(self._sample, self._weights, self._k, random_state)
+        centres, _ = weighted_kmeans(self._sample, self._weights, self._k, random_state, self._starts_of_trial)
         return self._run_rounds(Centres(centres, None, np.inf), _TRIAL_ROUNDS)
 
     def _improve_trial(self, trial: Centres, random_state: np.random.Generator) -> list[Centres]:
@@ -296,7 +300,7 @@ class _Search:
         swapped = self._swap_centres(start, random_state)
         if len(self._sample) < len(self._table.X):  # rounds on the sample are much faster than on the table
             sample = self._sample, self._sample_assignment
-            swapped = run_rounds(*sample, swapped, _MAX_FRACTIONAL_ROUNDS, min_gain=_MIN_FRACTIONAL_GAIN)
+            swapped = run_rounds(*sample, swapped, _MAX_FRACTIONAL_ROUNDS, min_gain=self._min_fractional_gain)
         return [start, swapped] if len(self._table.X) <= _SMALL_TABLE else [swapped]
 
     def _run_rounds(self, start: Centres, max_rounds: int, bound_to_beat: float = np.inf) -> Centres:
@@ -360,7 +364,7 @@ class _Search:
             if not self._has_converged(dual):
                 break
             centres, multipliers, n_rounds = dual.means, dual.multipliers, n_rounds + 1  # type: ignore[assignment]  # a solution has means
-            if last_bound - dual.bound <= _MIN_FRACTIONAL_GAIN * last_bound < np.inf:
+            if last_bound - dual.bound <= self._min_fractional_gain * last_bound < np.inf:
                 patience -= len(table.X) > _LARGE_TABLE  # there, a second round with whole instances would hardly gain
                 break
             last_bound = dual.bound
