@@ -68,12 +68,11 @@ class Workflow:
         settings = self.folder / "settings.yaml"
         settings.write_text(yaml.safe_dump(TINY | (config or {})))
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile"), "--cores", "2"]
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         return subprocess.Popen(
             # --configfile comes last, because it would read targets after it as file names.
             [*command, *arguments, "--configfile", str(settings)],
             cwd=self.folder,
-            env={**os.environ, "PATH": path, **(environment or {})},
+            env={**os.environ, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

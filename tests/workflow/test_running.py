@@ -1,7 +1,9 @@
 """The workflow prints its progress, its plan for a dry run, and the log of a job that fails."""
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,8 @@ def logger_plugin_is_installed():
     assert LoggerPluginRegistry().is_installed("cells"), "install the checkout again: pip install --editable ."
 
 
-def test_a_run_prints_its_progress_and_at_the_end_what_it_did(workflow):
-    run = workflow.run(CELL)
+def test_a_run_in_an_environment_that_is_not_activated_prints_its_progress_and_what_it_did(workflow):
+    run = workflow.run(CELL, environment={"PATH": os.defpath})
     assert run.status == 0, run.output
     assert "0 % · 0 of 6 steps · 0:00:00 elapsed\n" in run.output
     assert "Done: 6 of 6 steps, in " in run.output
@@ -42,7 +44,8 @@ def test_a_shell_command_that_snakemake_prints_runs_when_it_is_pasted(workflow):
     content = cell.read_bytes()
     cell.unlink()
     (command,) = re.findall("^Shell command: (python .*)", workflow.run(CELL, "-n", "-p").output, re.MULTILINE)
-    subprocess.run(["bash", "-c", command], cwd=workflow.folder, check=True)
+    activated = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    subprocess.run(["bash", "-c", command], cwd=workflow.folder, env={**os.environ, "PATH": activated}, check=True)
     assert cell.read_bytes() == content
 
 

@@ -20,10 +20,12 @@ if not os.path.isdir(CHECKOUT):
     )
 
 # Here and in the jobs, use the package next to the Snakefile, not an installed one. The folder holds only a link to it, because
-# a user's file in the checkout or the working folder must not replace a library's module.
+# a user's file in the checkout or the working folder must not replace a library's module. The jobs' `python` is the one that runs
+# Snakemake, even if its environment is not activated; conda's environments come first all the same.
 PYTHONPATH = f"{CHECKOUT}/workflow/pythonpath"
 sys.path = [PYTHONPATH, *(folder for folder in sys.path if folder != CHECKOUT)]  # Snakemake puts the checkout there
 os.environ.update(
+    PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]),
     PYTHONPATH=os.pathsep.join(filter(None, [PYTHONPATH, os.environ.get("PYTHONPATH")])),
     PYTHONSAFEPATH="1",
     PYTHONUTF8="1",
