@@ -79,22 +79,21 @@ def test_the_requested_limit_comes_first_for_every_number_of_clusters(tuned):
 
 
 def rows_where_a_looser_limit_does_better():
-    """105 rows with two groups: the clusters of the limit 0.1 keep 0.07 and cost less than those of a fit with 0.07."""
-    rng = np.random.default_rng(64)
-    n, _, d = int(rng.integers(60, 150)), rng.integers(3, 8), int(rng.integers(1, 3))
-    return rng.normal(size=(n, d)), (rng.random(n) < 0.4).astype(int)
+    """1,010 rows with two groups: the nine clusters of the limit 0.1 keep 0.07 and cost less than those of a fit with 0.07."""
+    rng = np.random.default_rng(225)
+    return rng.normal(size=(1_010, 2)), (rng.random(1_010) < 0.4).astype(int)
 
 
 def test_the_requested_limit_stays_where_a_looser_one_gives_cheaper_clusters_to_start_from():
     rows, groups = rows_where_a_looser_limit_does_better()
     own, looser = (
-        FairLimit(7, max_deviation=limit, random_state=0).fit(rows, sensitive_features=groups) for limit in (0.07, 0.1)
+        FairLimit(9, max_deviation=limit, random_state=0).fit(rows, sensitive_features=groups) for limit in (0.07, 0.1)
     )
     assert looser.inertia_ < own.inertia_ and looser.deviation_ <= 0.07
-    tuned = tune(rows, sensitive_features=groups, n_clusters=7, max_deviation=0.07)
+    tuned = tune(rows, sensitive_features=groups, n_clusters=9, max_deviation=0.07)
     assert tuned.best.parameters == {"max_deviation": 0.07, "start_deviation": 0.1}
     assert tuned.best.sse <= looser.inertia_ * (1 + 1e-12)
-    assert tuned.recommendation().startswith("Use fair-limit max_deviation=0.07,start_deviation=0.1 with 7 clusters")
+    assert tuned.recommendation().startswith("Use fair-limit max_deviation=0.07,start_deviation=0.1 with 9 clusters")
     (row,) = tuned.path[tuned.path["limit"] == 0.07].to_dict("records")
     assert row["sse"] == pytest.approx(tuned.best.sse, abs=1e-6) and row["parameters"].startswith("max_deviation=0.07,")
     estimator = tuned.estimator().fit(rows, sensitive_features=groups)

@@ -63,9 +63,8 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run):
 
 
 def test_the_printed_command_saves_the_requested_limit_although_a_looser_one_gave_the_clusters(tmp_path, monkeypatch, run):
-    rng = np.random.default_rng(64)
-    n, _, d = int(rng.integers(60, 150)), rng.integers(3, 8), int(rng.integers(1, 3))
-    frame = pd.DataFrame(rng.normal(size=(n, d)), columns=["x", "y"]).assign(g=np.where(rng.random(n) < 0.4, "a", "b"))
+    rng = np.random.default_rng(225)
+    frame = pd.DataFrame(rng.normal(size=(1_010, 2)), columns=["x", "y"]).assign(g=np.where(rng.random(1_010) < 0.4, "a", "b"))
     frame.to_csv(tmp_path / "rows.csv", index=False)
     monkeypatch.chdir(tmp_path)
     output = run(
@@ -74,7 +73,7 @@ def test_the_printed_command_saves_the_requested_limit_although_a_looser_one_gav
         "--sensitive",
         "g",
         "-k",
-        "7",
+        "9",
         "--max-deviation",
         "0.07",
         "--scaling",
@@ -83,7 +82,7 @@ def test_the_printed_command_saves_the_requested_limit_although_a_looser_one_gav
         "tuned.json",
     )[1]
     (printed_command,) = [line for line in output.splitlines() if line.startswith("  clusterlets cluster rows.csv ")]
-    assert "--max-deviation 0.07 --start-deviation 0.1 -k 7" in printed_command
+    assert "--max-deviation 0.07 --start-deviation 0.1 -k 9" in printed_command
     assert "\nclustering: tuned.json\n" in output
     output = run(*shlex.split(printed_command)[1:], "--save", "rows.json")[1]
     assert "asked for   max_deviation 0.07: kept" in output
