@@ -156,7 +156,7 @@ def test_a_command_names_the_extra_that_it_needs_in_one_line(bare_python, tmp_pa
 def test_a_command_of_the_benchmark_says_that_it_needs_a_clone(bare_python, tmp_path, command):
     process = run(bare_python, "-m", "clusterlets", command, "--help", cwd=tmp_path)
     assert process.returncode == 1 and process.stderr.count("\n") == 1, process.stderr
-    assert "Clone the repository" in process.stderr and f"`clusterlets {command}` there" in process.stderr
+    assert "Clone the repository" in process.stderr and f"`python -m clusterlets {command}` there" in process.stderr
 
 
 def test_version_and_help_work_without_extras(bare_python, tmp_path):
