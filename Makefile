@@ -100,7 +100,9 @@ test-newest test-oldest: $(READY)
 	$(VENV)/bin/uv pip install --quiet --python $$environment --resolution $(word 1,$(VERSION_OPTIONS)) '.[all,dev]'; \
 	export PATH="$$environment/bin:$$PATH" PYTHONPATH="$(CURDIR)" NUMBA_CACHE_DIR="$$environment/numba"; \
 	python -m pytest --quiet -p no:cacheprovider -W $(word 2,$(VERSION_OPTIONS)) -m "not slow" $(VERSIONS); \
-	snakemake --cores 1 --directory $$environment/run --configfile workflow/configs/smoke.yaml -- results/smoke/tables/all_tables.tex
+	run=$$(mktemp -d); \
+	snakemake --cores 1 --directory $$run --configfile workflow/configs/smoke.yaml -- results/smoke/tables/all_tables.tex; \
+	rm -r $$run
 
 # The linters have their own environment, because the workflow does not need them. All of them run, even if one complains.
 lint: $(READY) $(LINTERS_READY)
