@@ -98,7 +98,8 @@ def judge(text, values):
 
 cells = printed_cells()
 for source, name in {"the code": "as_published", "the text": "runs"}.items():  # the text last: copies are made of its runs
-    runs = pd.read_csv(REFERENCE / f"extended/{name}.csv.xz").query("status == 'ok'").rename(columns={"n_clusters": "size"})
+    runs = pd.read_csv(REFERENCE / f"extended/{name}.csv.xz", float_precision="round_trip")  # a last bit may part a tie
+    runs = runs.query("status == 'ok'").rename(columns={"n_clusters": "size"})
     rank = runs["matcher"].map(list(MATCHERS).index, na_action="ignore")
     runs = runs.assign(rank=rank, matcher=runs["matcher"].map(MATCHERS))
     seeds, copies = draws(runs, 11)

@@ -57,7 +57,7 @@ def test_every_range_and_whether_the_paper_is_inside_equal_the_committed_ones(li
     for name, (low, high, inside) in recomputed.items():
         assert inside == expected.loc[name, inside_column], name
         if low != "None" and source == "the text":  # the ranges by the code are not committed
-            assert [float(low), float(high)] == pytest.approx(list(expected.loc[name, ["low", "high"]]), abs=2e-6), name
+            assert [float(low), float(high)] == pytest.approx(list(expected.loc[name, ["low", "high"]]), abs=1e-6), name
 
 
 def test_every_share_on_the_page_is_recomputed(lines):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 import subprocess
 import sys
@@ -135,10 +134,8 @@ def test_a_library_that_differs_from_the_lock_is_said_once_and_recorded(workflow
 def test_each_job_checks_its_own_environment(workflow, tmp_path_factory):
     """A job may run in a different environment from Snakemake's, so Snakemake cannot check the job's libraries."""
     other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
-    python = tmp_path_factory.mktemp("bin") / "python"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH="{other.parent}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
-    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
-    run = workflow.run("results/tiny/prepared/iris.npz", environment={"PATH": path})
+    start = tmp_path_factory.mktemp("start") / "bash"  # what each job's shell reads first
+    start.write_text(f'export PYTHONPATH="{other.parent}:$PYTHONPATH"\n')
+    run = workflow.run("results/tiny/prepared/iris.npz", environment={"BASH_ENV": str(start)})
     assert run.status != 0 and "clusterlets fetch-dataset: This job has numpy 2.4.5" in run.output, run.output
     assert workflow.results() == {}
