@@ -30,6 +30,8 @@ import numpy as np
 import pandas as pd
 from sklearn.cluster import KMeans
 
+from clusterlets import methods
+from clusterlets.algorithms.compiled import compile_here
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.limits import deviation_limits, exact_fraction, largest_deviation
 from clusterlets.benchmark.datasets import adult, compas
@@ -58,7 +60,6 @@ def compare_cases(path: Path, folder: Path, bars: Bars) -> None:
     for dataset, rows in pd.read_csv(path, dtype={"limit": str}).groupby("dataset", sort=False):
         X, groups = prepared(str(dataset), folder)
         X = standardised(X)
-        fit(X, groups, 2, "0.5", 0)  # compiles fair_limit
         for row in rows[rows["status"] == "ok"].itertuples():
             fits = [fit(X, groups, row.k, row.limit, seed) for seed in range(3)]
             label = f"{dataset}, k = {row.k}, limit {row.limit}"
@@ -108,7 +109,6 @@ def skewed_blobs(n: int) -> np.ndarray:
 def print_times(folder: Path) -> None:
     X, groups = prepared("adult", folder)
     X, rng = standardised(X), np.random.default_rng(0)
-    fit(X[:1000], groups[:1000], 3, "0.5", 0)  # compiles fair_limit
     clusters = {(600, 8): (38,), (600, 40): (5,), (1_000, 2): (5, 20, 50), (1_000, 5): (5, 20, 50)}
     clusters |= {(10_000, n_groups): (5, 20, 50) for n_groups in (2, 5, 20)} | {(len(X), 2): (5, 20, 50, 100, 200)}
     for (n, n_groups), ks in clusters.items():
@@ -142,7 +142,6 @@ def measure_many_rows(n: int, bars: Bars) -> None:
     X, two_groups = random_table(n, 8)
     plain_seconds = kmeans_seconds(X, 20, 0)
     unit = f"of KMeans (n_init=4), {plain_seconds:.1f} s"
-    fit(X[:1000], two_groups[:1000], 3, "0.5", 0)  # compiles fair_limit
     five_groups = np.random.default_rng(1).integers(0, 5, n)
     levels_of_pairs = np.array([[first, second] for first in range(2) for second in range(5)])
     for label, groups, levels in (
@@ -191,6 +190,7 @@ def main() -> int:
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--times", action="store_true")
     options, bars = parser.parse_args(), Bars()
+    compile_here(methods.get("fair-limit").kernels)
     if options.cases:
         compare_cases(options.cases, options.prepared, bars)
     elif options.sizes:
