@@ -95,9 +95,9 @@ def paper_in_a_sentence() -> str:
     """Whether table 1 holds."""
     row = overview.share_table(_committed()[1]).iloc[0]
     sentence = (
-        f"In part: of the {row['numbers']} numbers of table 1, {row['the paper, by the text']} lie inside the range of our "
-        f"repetitions by the paper's text, and {row['by the published code']} by the authors' published code. Of a perfect "
-        f"copy, {row['a perfect copy'].partition(' (')[0]} would."
+        f"In part: of the {row['numbers']} numbers of table 1 (means and standard deviations), {row['the paper, by the text']} "
+        f"lie inside the range of our repetitions by the paper's text, and {row['by the published code']} by the authors' "
+        f"published code. Of a perfect copy, {row['a perfect copy'].partition(' (')[0]} would."
     )
     return fill(sentence, 120)
 

@@ -150,6 +150,11 @@ class Run:
             return ClusterletClustering(n_clusters=self.n_clusters, matcher=self.method, random_state=seed, **self.parameters)
         return MethodClustering(self.method, self.n_clusters, parameters=dict(self.parameters), random_state=seed)
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the time ended the search, so that more minutes may lower the cost."""
+        return "max_seconds" in self.parameters
+
     def keeps(self, task: Task, step: Step) -> bool:
         """Whether all clusters keep the limits and are large enough."""
         if self.counts is None or self.counts.sum(axis=0).min() < task.min_cluster_size:

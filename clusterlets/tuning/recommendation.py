@@ -1,5 +1,6 @@
 """The recommendation of ``tune``, written in sentences."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from clusterlets.tuning.path import NOT_TRIED, REFERENCE
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
+    from clusterlets.tuning.path import Run
 
 
 def sentences(tuned: "Tuned") -> str:
@@ -46,7 +48,7 @@ def _use(tuned: "Tuned") -> list[str]:
             parts.append("It keeps this limit, but only by chance.")
         failed = [run for run in tuned.runs if run.step is task.asked and run.counts is None and run.note]
         parts += [f"{counted(run.n_clusters, 'cluster')}: {run.note}" for run in failed]
-    if "max_seconds" in best.parameters:
+    if best.is_cut:
         parts.append(f"Its search ended after {best.parameters['max_seconds']:g} s; more minutes may lower the cost.")
     return parts
 
@@ -57,16 +59,24 @@ def format_limit(limit: float | str) -> str:
 
 
 def _prices(tuned: "Tuned") -> str:
-    """A table: the price for each limit (a row) and number of clusters (a column), and the deviation of plain k-means."""
+    """A table: the price for each limit (a row) and number of clusters (a column), and the deviation of plain k-means.
+
+    A star marks a search that the time ended.
+    """
     ks = tuned.numbers_of_clusters
-    rows = {}
-    for step in tuned.task.path:
-        cheapest = [tuned.cheapest(k, step) for k in ks]
-        rows[format_limit(step.limit)] = ["-" if run is None else f"{tuned.price(run):.3f}" for run in cheapest]
+    cheapest = {step.limit: [tuned.cheapest(k, step) for k in ks] for step in tuned.task.path}
+    has_cut = _any_cut(run for runs in cheapest.values() for run in runs)
+    rows = {
+        format_limit(limit): [
+            "-" if run is None else f"{tuned.price(run):.3f}{'*' if run.is_cut else ' ' * has_cut}" for run in runs
+        ]
+        for limit, runs in cheapest.items()
+    }
     deviations = [tuned.reference(k).deviation for k in ks]
     rows["plain k-means"] = ["-" if np.isnan(deviation) else f"dev {deviation:.2f}" for deviation in deviations]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=[f"k = {k}" for k in ks])
-    return f"Prices (cost over that of plain k-means):\n{table.to_string()}"
+    footnote = "\n* The time ended this search: more minutes may lower the price." if has_cut else ""
+    return f"Prices (cost over that of plain k-means):\n{table.to_string()}{footnote}"
 
 
 def _hints(tuned: "Tuned") -> list[str]:
@@ -77,17 +87,22 @@ def _hints(tuned: "Tuned") -> list[str]:
         line = f"Hint for k: the silhouette is highest at {highest} ({values}"
         runs = {k: tuned.cheapest(k, task.asked) for k in tuned.numbers_of_clusters}
         costs = {k: run.sse for k, run in runs.items() if run is not None}
-        position = bend(list(costs.values()))
+        position = None if _any_cut(runs.values()) else bend(list(costs.values()))
         lines.append(f"{line})" + (f"; the cost within the limit bends at {list(costs)[position]}." if position else "."))
         if highest == min(tuned.silhouettes):
             lines[-1] += " This is the least that was tried. The silhouette favours few clusters, so it says little here."
     cheapest = [(step.limit, tuned.cheapest(best.n_clusters, step)) for step in task.path]
     prices = [(limit, tuned.price(run)) for limit, run in cheapest if run is not None]
-    position = bend([price for _, price in prices])
+    position = None if _any_cut(run for _, run in cheapest) else bend([price for _, price in prices])
     if position:
         limit, price = prices[position]
         lines.append(f"Hint for the limit: with {best.n_clusters} clusters, the price bends at {limit:g} ({price:.3f}).")
     return lines
+
+
+def _any_cut(runs: Iterable["Run | None"]) -> bool:
+    """Whether the time ended a search, so that a bend in the costs may come from this alone."""
+    return any(run is not None and run.is_cut for run in runs)
 
 
 def _warnings(tuned: "Tuned") -> list[str]:

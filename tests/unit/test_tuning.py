@@ -231,12 +231,16 @@ def test_a_search_that_its_time_ended_is_repeated_with_the_same_time(monkeypatch
     monkeypatch.setattr(path, "time", SimpleNamespace(**vars(time)))
     ticks = iter(range(10**6))
     monkeypatch.setattr(path.time, "monotonic", lambda: 4.0 * next(ticks))  # every fit seems to take 4 s
-    tuned = tune(X, sensitive_features=DIAGNOSIS, n_clusters=3, minutes=0.2)
+    tuned = tune(X, sensitive_features=DIAGNOSIS, n_clusters=3, minutes=0.4)
     assert 0 < tuned.best.parameters["max_seconds"] <= 4
-    assert (
-        f"Its search ended after {tuned.best.parameters['max_seconds']:g} s" in tuned.recommendation()
-        and (tuned.path["status"] == "not_tried").any()
-    )
+    text = tuned.recommendation()
+    assert f"Its search ended after {tuned.best.parameters['max_seconds']:g} s" in text
+    assert (tuned.path["status"] == "not_tried").any()
+    # Its price is marked in the table and in the picture, and gives no hint.
+    assert re.search(r"^limit 0\.02 +\d\.\d{3}\*$", text, re.M) and "\n* The time ended this search" in text
+    assert "bends" not in text
+    hollow = [line for line in tuned.plot().axes[0].lines if str(line.get_markerfacecolor()) == "white"]
+    assert 0.02 in np.concatenate([line.get_xdata() for line in hollow])
 
 
 def test_warnings_of_fits_do_not_end_the_walk():

@@ -211,7 +211,9 @@ def _most_reliable_methods(standings: Standings) -> str:
         return ""
     first, matcher = rows[0], leading_matcher(standings)
     among_text = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
-    text = f"{first['method']}{among_text}: {_describe_reliability(first)}."
+    tied = standings.tied_with_first(SHOWN_LIMIT)
+    leaders = f"{', '.join([first['method'], *tied])} (tied)" if tied else first["method"]
+    text = f"{leaders}{among_text}: {_describe_reliability(first)}."
     if matcher is None:
         return text
     remark = f"{matcher['method']}: {_describe_reliability(matcher)}" if matcher["kept"] else "no matcher keeps it"

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from math import isclose
 from textwrap import TextWrapper, wrap
 from types import MappingProxyType
 
@@ -128,6 +129,12 @@ class Standings:
         rows = self.overall[self.overall["limit"] == limit]
         return rows[rows["kind"] == kind] if kind else rows
 
+    def tied_with_first(self, limit: float) -> list[str]:
+        """The methods with as many cases and the same median price as the first; the order of their names means nothing."""
+        first, *others = self.under(limit, METHOD).to_dict("records")
+        ties = [row for row in others if row["kept"] == first["kept"] and isclose(row["price"], first["price"], rel_tol=1e-9)]
+        return [row["method"] for row in ties]
+
     def pairs_under(self, limit: float) -> pd.DataFrame:
         """The pairs of the kind :data:`METHOD` under one limit, in the leaderboard's order."""
         pairs = self._pairs_both_ways(limit)
@@ -216,7 +223,9 @@ def _leaders_text(standings: Standings, limit: float) -> str:
     name, pairs = marked(first["method"]), standings.pairs_of(first["method"], limit).set_index("other")
     runners_up = [_describe_rival(row, pairs.loc[row["method"]]) for row in others[:3] if row["kept"]]
     lead = ""
-    if any(row["reliability"] == first["reliability"] for row in others):
+    if tied := standings.tied_with_first(limit):
+        lead = f", with as many cases and the same median price as {' and '.join(map(marked, tied))}"
+    elif any(row["reliability"] == first["reliability"] for row in others):
         lead = f", by its median price (the next is {100 * (others[0]['price'] / first['price'] - 1):.2g} % higher)"
     text = (
         f"{start}, {name} comes first{lead}. It keeps the limit in {first['kept']} of "

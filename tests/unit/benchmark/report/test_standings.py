@@ -1,6 +1,7 @@
 """The sentences and tables of the leaderboard agree with its files."""
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -9,7 +10,7 @@ from synthetic_runs import synthetic_runs
 
 from clusterlets.benchmark.analysis import leaderboard
 from clusterlets.benchmark.grid.runs_frame import read_results_table
-from clusterlets.benchmark.report import standings
+from clusterlets.benchmark.report import answers, standings
 from clusterlets.benchmark.report.standings import FILES, Standings
 
 
@@ -45,6 +46,16 @@ def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
         assert (" comes first, by its median price" in text) == (len(tied) > 1)
         if len(tied) > 1:
             assert float(text.split("(the next is ")[1].split(" %")[0]) == pytest.approx(100 * (tied[1] / tied[0] - 1), rel=0.1)
+
+
+def test_methods_with_as_many_cases_and_the_same_price_share_the_first_place(built):
+    tables = standings_in(built)
+    (row,) = tables.under(0.05, "method").to_dict("records")
+    assert tables.tied_with_first(0.05) == []
+    rivals = [row | {"method": "rival"}, row | {"method": "dearer", "price": 1.001 * row["price"]}]
+    tied = replace(tables, overall=pd.concat([tables.overall, pd.DataFrame(rivals)]))
+    assert tied.tied_with_first(0.05) == ["rival"]
+    assert answers._most_reliable_methods(tied).startswith(f"{row['method']}, rival (tied), of 3 methods: ")
 
 
 def test_each_change_of_the_rules_is_listed_once_with_the_first_three_methods(built):
