@@ -2,9 +2,10 @@
 
 Lines with "range" have a source (the text, or the published code), a cell of the paper's tables, the low and the high end of
 our range, and whether the paper is inside. Lines with "share" have a table, a source, and the share of the paper inside; with
---copies (minutes), also those of copies of the paper. The other lines are about the leaderboard: a limit, a method (or two),
+--copies, also those of copies of the paper. The other lines are about the leaderboard: a limit, a method (or two),
 and numbers as pages show them. Needs only pandas."""
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -15,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 REFERENCE, REPORTED = ROOT / "reference", ROOT / "clusterlets/benchmark/paper/reported"
 MATCHERS = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
 MEASURES = ["deviation_mean", "deviation_std", "deviation_max", "size", "cohesion", "overlap"]
-COEFFICIENTS, REPETITIONS = ("pearson", "spearman", "kendall"), 200
+COLUMNS = ["dataset", "method", "matcher", "k", "hops", "seed", "omega", "status", "silhouette", "n_clusters", *MEASURES]
+READING, REPETITIONS = {"usecols": COLUMNS.__contains__, "float_precision": "round_trip"}, 200  # a last bit may part a tie
 
 
 def read(name):
@@ -39,11 +41,12 @@ def printed_cells():
 
 
 def winners(runs, by):
-    """The runs that may enter a table of single runs, the best first."""
+    """The best run of each dataset and seed among those that may enter a table of single runs, the best first."""
     runs = runs[(runs["size"] >= 3) & (runs["overlap"] < 0.5)]
     first = -runs[by] if by == "cohesion" else runs[by]
     keys = [first, runs["deviation_max"], -runs["cohesion"], *(runs[name] for name in ["k", "hops", "seed", "omega", "rank"])]
-    return runs.iloc[np.lexsort([key.to_numpy(float).round(12) for key in keys[::-1]])]
+    runs = runs.iloc[np.lexsort([key.to_numpy(float).round(12) for key in keys[::-1]])].drop_duplicates(["dataset", "seed"])
+    return runs.astype({"k": int}).astype({"k": str})  # k is chosen, not measured
 
 
 def selected(runs, drawn):
@@ -51,7 +54,6 @@ def selected(runs, drawn):
     numbers, rival = {}, (4, "deviation_mean", "FRAC (nearest)")
     for number, by, method in ((2, "deviation_mean", "Clusterlets"), (3, "cohesion", "Clusterlets"), rival):
         for dataset, rows in winners(runs[runs["method"] == method], by).groupby("dataset", sort=False):
-            rows = rows.drop_duplicates("seed").astype({"k": int}).astype({"k": str})  # k is chosen, not measured
             place = {seed: position for position, seed in enumerate(rows["seed"])}
             best = [min(place.get(seed, len(rows) - 1) for seed in seeds) for seeds in drawn]
             for quantity in [*MEASURES, "matcher", "k"]:
@@ -59,32 +61,40 @@ def selected(runs, drawn):
     return numbers
 
 
-def averaged(runs, drawn, copies):
-    """Tables 1 and 5, likewise; ``copies`` (r, d) says how often each dataset counts."""
-    runs = runs[runs["method"] == "Clusterlets"].reset_index(drop=True)
-    rows_of = {key: rows.to_numpy() for key, rows in runs.groupby(["dataset", "seed"]).groups.items()}
-    names, results = list(runs["dataset"].unique()), []
-    for seeds, counts in zip(drawn, copies, strict=True):
-        rows = [rows_of[name, seed] for name, count in zip(names, counts, strict=True) for _ in range(count) for seed in seeds]
-        table = runs.take(np.concatenate(rows))
-        groups = table.groupby("matcher")[MEASURES]
-        frames = groups.mean(), groups.std(ddof=0).add_suffix("_std")
-        of_c = table[table["matcher"] == "C"].rename(columns={"deviation_mean": "deviation"})
-        values = {(1, row, name): value for frame in frames for (row, name), value in frame.stack().items()}
-        for coefficient in COEFFICIENTS:
-            matrix = of_c[["silhouette", "omega", "deviation"]].corr(coefficient)
-            for x, y in (("silhouette", "omega"), ("silhouette", "deviation"), ("omega", "deviation")):
-                values[5, f"{coefficient} {x} {y}", "value"] = matrix.loc[x, y]
-        results.append(values)
-    return {key: np.array([values[key] for values in results]) for key in results[0]}
+def summed(runs):
+    """Of each cell, a dataset and a seed: the measures, and C's runs. Of each two: how often columns order C's runs alike."""
+    runs = runs[runs["method"] == "Clusterlets"].sort_values(["cell", "matcher"])
+    values = runs[MEASURES].to_numpy().reshape(runs["cell"].nunique(), len(MATCHERS), -1, len(MEASURES))
+    of_c = runs.loc[runs["matcher"] == "C", ["silhouette", "omega", "deviation_mean"]].T
+    places = of_c.rank(axis=1, method="dense").to_numpy(np.int16).reshape(3, len(values), -1)
+    signs = (np.sign(places[:, cell, :, None, None] - places[:, None]) for cell in range(len(values)))
+    alike = np.array([np.einsum("xick,yick->cxy", sign, sign) for sign in signs], dtype=float)
+    return values, of_c.to_numpy().reshape(places.shape), alike
+
+
+def averaged(values, of_c, alike, cells):
+    """Tables 1 and 5, likewise, from ``summed``, for each row of cells."""
+    counts = np.array([np.bincount(row, minlength=len(values)) for row in cells], dtype=float)
+    mean, square = (np.tensordot(counts, (values**power).mean(axis=2), 1) / cells.shape[1] for power in (1, 2))
+    frames = {"": mean, "_std": np.sqrt(np.maximum(square - mean**2, 0))}
+    labels = list(itertools.product(enumerate(sorted(MATCHERS.values())), enumerate(MEASURES), frames))
+    numbers = {(1, row, name + end): frames[end][:, i, j] for (i, row), (j, name), end in labels}
+    columns = of_c[:, cells].reshape(3, len(cells), -1).swapaxes(0, 1)
+    ranks = pd.DataFrame(columns.reshape(-1, columns.shape[2])).rank(axis=1).to_numpy().reshape(columns.shape)
+    products = {name: np.array(list(map(np.cov, table))) for name, table in (("pearson", columns), ("spearman", ranks))}
+    products["kendall"] = np.einsum("rc,cdxy,rd->rxy", counts, alike, counts, optimize=True)
+    for (x, first), (y, second) in itertools.combinations(enumerate(["silhouette", "omega", "deviation"]), 2):
+        for name, of in products.items():
+            numbers[5, f"{name} {first} {second}", "value"] = of[:, x, y] / np.sqrt(of[:, x, x] * of[:, y, y])
+    return numbers
 
 
 def draws(runs, n_datasets):
-    """The seeds (r, 10) of each repetition, and how often each dataset counts (r, d)."""
-    seeds, n = np.unique(runs["seed"]), runs["dataset"].nunique()
-    numbers = [np.random.SeedSequence(i).generate_state(10 + n_datasets - n).astype(int) for i in range(REPETITIONS)]
-    copies = [1 + np.bincount(row[10:] % n, minlength=n) for row in numbers]
-    return [seeds[row[:10] % len(seeds)] for row in numbers], copies
+    """The seeds (r, 10) of each repetition, and its cells: these seeds of each dataset, and of some once more."""
+    grid = runs.pivot_table("cell", "dataset", "seed", "first", sort=False)
+    states = [np.random.SeedSequence(i).generate_state(10 + n_datasets - len(grid)) for i in range(REPETITIONS)]
+    places = [([*range(len(grid)), *row[10:] % len(grid)], row[:10] % grid.shape[1]) for row in states]
+    return [grid.columns[row] for _, row in places], np.array([grid.to_numpy()[np.ix_(*both)].ravel() for both in places])
 
 
 def judge(text, values):
@@ -98,12 +108,11 @@ def judge(text, values):
 
 cells = printed_cells()
 for source, name in {"the code": "as_published", "the text": "runs"}.items():  # the text last: copies are made of its runs
-    runs = pd.read_csv(REFERENCE / f"extended/{name}.csv.xz", float_precision="round_trip")  # a last bit may part a tie
-    runs = runs.query("status == 'ok'").rename(columns={"n_clusters": "size"})
-    rank = runs["matcher"].map(list(MATCHERS).index, na_action="ignore")
-    runs = runs.assign(rank=rank, matcher=runs["matcher"].map(MATCHERS))
-    seeds, copies = draws(runs, 11)
-    numbers = selected(runs, seeds) | averaged(runs, seeds, copies)
+    runs = pd.read_csv(REFERENCE / f"extended/{name}.csv.xz", **READING).query("status == 'ok'")
+    rank, cell = runs["matcher"].map(list(MATCHERS).index, na_action="ignore"), runs.groupby(["dataset", "seed"]).ngroup()
+    runs = runs.assign(rank=rank, cell=cell, matcher=runs["matcher"].map(MATCHERS), size=runs["n_clusters"])
+    sums, (seeds, of_draws) = summed(runs), draws(runs, 11)
+    numbers = selected(runs, seeds) | averaged(*sums, of_draws)
     judged = {key: judge(text, numbers[key]) for key, text in cells.items() if key in numbers}
     for key, (low, high, inside) in judged.items():
         print("range", source, *key, low, high, "yes" if inside else "no", sep="|")
@@ -112,13 +121,10 @@ for source, name in {"the code": "as_published", "the text": "runs"}.items():  #
         print("share", number, source, len(inside), f"{np.mean(inside):.4f}", sep="|")
 for fold in range(5) if "--copies" in sys.argv else ():
     of_copy, others = runs[runs["seed"] // 10 == fold], runs[runs["seed"] // 10 != fold]
-    once = [np.unique(of_copy["seed"])], np.ones((1, runs["dataset"].nunique()), dtype=int)
-    copy = selected(of_copy, once[0]) | averaged(of_copy, *once)
-    found = selected(others, draws(others, 11)[0])
+    copy = selected(of_copy, [np.unique(of_copy["seed"])]) | averaged(*sums, np.unique(of_copy["cell"])[None])
     shares = {number: [] for number in range(1, 6)}
-    for left_out in runs["dataset"].unique():
-        rest = others[others["dataset"] != left_out]
-        for ours in (averaged(rest, *draws(rest, 10)), {} if shares[2] else found):
+    for rest in (others[others["dataset"] != left_out] for left_out in runs["dataset"].unique()):
+        for ours in (averaged(*sums, draws(rest, 10)[1]), {} if shares[2] else selected(others, draws(others, 11)[0])):
             for key, values in ours.items():
                 if key in cells:
                     value, digits = copy[key][0], len(cells[key].partition(".")[2])
