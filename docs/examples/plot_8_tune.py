@@ -3,7 +3,7 @@ What does each limit cost?
 ==========================
 
 ``tune`` shows what limits on the groups cost on your table, for each number of clusters, and recommends a clustering.
-``clusterlets tune people.csv --sensitive sex -k 3-5`` does the same for a CSV file.
+``clusterlets tune people.csv --sensitive sex -k 3-4`` does the same for a CSV file.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ from clusterlets import tune
 table = load_diabetes(as_frame=True, scaled=False).data
 X = StandardScaler().fit_transform(table.drop(columns="sex"))
 
-found = tune(X, sensitive_features=table["sex"], n_clusters=[3, 4, 5], max_deviation=0.05, minutes=10)
+found = tune(X, sensitive_features=table["sex"], n_clusters=[3, 4], max_deviation=0.05, minutes=10)
 print(found.recommendation())
 
 # %%
