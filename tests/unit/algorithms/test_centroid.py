@@ -14,7 +14,6 @@ from math import comb
 import numpy as np
 import pytest
 from scipy.stats import chisquare
-from sklearn.metrics import silhouette_score
 from test_pinball import naive_deviation
 
 from clusterlets.algorithms.centroids import centroid_distances, centroid_silhouette
@@ -134,8 +133,8 @@ def valid_samples(clusterlets, sample_size, seed):
 # ---- enumeration
 
 
-@pytest.mark.parametrize("group_sizes", [(2, 2), (2, 3), (3, 3), (2, 5), (4, 3), (4, 4), (2, 2, 2), (2, 2, 3)])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("group_sizes", [(2, 2), (2, 5), (4, 3), (2, 2, 2), (2, 2, 3)])
+@pytest.mark.parametrize("seed", range(3))
 def test_the_enumerated_front_equals_the_naive_front_of_all_partitions(group_sizes, seed):
     clusterlets = clusterlets_on_a_grid(group_sizes, [seed, *group_sizes])
     partitions = [p for p in set_partitions(sum(group_sizes)) if is_valid(clusterlets, p)]
@@ -190,14 +189,6 @@ def test_the_sampled_front_equals_the_naive_front_of_all_samples(group_sizes, se
     assert_front(front, naive_front(scores))
     for omega in OMEGAS:
         assert best_labels(front, omega) == naive_best(scores, omega)
-
-
-def test_equal_centroids_have_a_silhouette_of_0():
-    clusterlets = clusterlets_at((4, 5), np.zeros(9), [1, 2, 3, 4, 5, 1, 2, 3, 4])
-    partitions = valid_samples(clusterlets, 400, 3)
-    front = sample_partitions(clusterlets, 400, np.random.default_rng(3))
-    assert front.silhouette.tolist() == [0.0]
-    assert_front(front, naive_front(score_all(clusterlets, partitions)))
 
 
 def sampling_probabilities(n):
@@ -345,8 +336,8 @@ def test_bulk_scores_are_within_the_error_bound(seed):
         np.testing.assert_allclose(bulk_deviations, deviations, rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_merged, n_labels", [(333, 10**6), (10**6, 3333), (333, 1)])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_merged, n_labels", [(333, 10**6), (10**6, 3333), (3333, 1)])
+@pytest.mark.parametrize("seed", range(2))
 def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_size_of_chunks(
     seed, n_merged, n_labels, monkeypatch
 ):
@@ -367,20 +358,6 @@ def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_siz
     assert plain.deviation.tobytes() == perturbed.deviation.tobytes()
 
 
-def test_only_truly_beaten_partitions_are_dropped():
-    search = centroid._Search(random_clusterlets((5, 5), 0))
-    rng = np.random.default_rng(0)
-    true_silhouettes, deviation = rng.integers(0, 40, 600) * search.error_bound / 4, rng.integers(0, 30, 600) / 30
-    silhouettes = np.array([2.0, 8.0]) * search.error_bound
-    front = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
-    bulk_silhouettes = true_silhouettes + rng.uniform(-1, 1, 600) * search.error_bound
-    beaten = search._certainly_beaten(front, bulk_silhouettes, deviation)
-    is_at_least_as_fair = np.append(deviation, front.deviation) <= deviation[:, None]
-    has_higher_silhouette = np.append(true_silhouettes, front.silhouette) > true_silhouettes[:, None]
-    assert (is_at_least_as_fair & has_higher_silhouette).any(axis=1)[beaten].all()
-    assert beaten.sum() > 300  # more than half
-
-
 def test_single_precision_is_used_only_if_it_is_exact_enough():
     ordinary = random_clusterlets((5, 5), 0)
     assert centroid._Search(ordinary).bulk_dtype is np.float32
@@ -397,15 +374,6 @@ def test_single_precision_is_used_only_if_it_is_exact_enough():
 
 
 # ---- silhouette
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_silhouette_matches_scikit_learn(seed):
-    rng = np.random.default_rng(seed)
-    centroids = rng.normal(size=(12, 3)) if seed % 2 else rng.integers(0, 2, (12, 2)).astype(float)  # with many equal points
-    labels = np.unique(rng.integers(0, 2 + seed, 12), return_inverse=True)[1]
-    silhouette = centroid_silhouette(centroid_distances(centroids), labels)
-    assert silhouette == pytest.approx(silhouette_score(centroids, labels), abs=1e-12)
 
 
 def test_silhouette_matches_hand_computation():
@@ -435,22 +403,6 @@ def test_ties_in_the_objective_go_to_the_higher_silhouette():
     assert best_labels(front_of((0, 0.08), (0.06, 0.14)), 0.5) == SECOND
 
 
-def test_omega_is_a_weight_only_in_the_corrected_equation():
-    front = front_of((0.25, 0.0), (0.4, 0.25))
-    assert best_labels(front, 0) == FIRST
-    assert best_labels(front, 0, "printed") == SECOND  # both objectives are 1, so the higher silhouette wins
-    assert best_labels(front, 0.25) == best_labels(front, 0.25, "printed") == FIRST
-    assert best_labels(front, 0.75) == SECOND
-    # At every omega > 0, the printed equation prefers the largest s - deviation.
-    assert best_labels(front, 0.75, "printed") == FIRST
-
-
-def test_the_matcher_returns_the_membership_of_the_best_partition():
-    membership = match_centroid(front_of((0.25, 0.0), (0.4, 0.25)), 1.0)
-    assert membership.dtype == bool
-    assert membership.tolist() == [[True, False, False, True], [False, True, True, False]]
-
-
 FITS_IN_THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
@@ -461,7 +413,7 @@ def limits():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 def fit(seed):
-    for _ in range(6):
+    for _ in range(2):
         ClusterletClustering(5, matcher="C", sample_size=2000, random_state=seed).fit(X, sensitive_features=groups)
 
 X, groups = np.random.default_rng(0).normal(size=(100, 4)), np.arange(100) % 2
@@ -480,9 +432,3 @@ def test_sampling_in_threads_leaves_the_callers_thread_limits_unchanged():
     )
     before, after = process.stdout.strip().split(";")
     assert before == after != "[]"  # an empty list would mean that no BLAS library was found
-
-
-def test_partitions_are_few_if_the_bell_number_is_at_most_the_limit():
-    for n, bell in enumerate([1, 2, 5, 15, 52, 203], 1):
-        assert centroid._has_few_partitions(n, bell) and not centroid._has_few_partitions(n, bell - 1)
-        assert not centroid._has_few_partitions(n + 1, bell)

@@ -29,14 +29,6 @@ def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_grou
         assert clusterlets.inertia[index] == pytest.approx(((members - members.mean(axis=0)) ** 2).sum())
 
 
-def test_the_same_seed_gives_the_same_clusterlets_and_another_seed_gives_others():
-    rng = np.random.default_rng(3)
-    X, groups = rng.normal(size=(300, 3)), rng.integers(2, size=300)
-    first, repeated, other = (extract_clusterlets(X, groups, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert np.array_equal(first.labels, repeated.labels)
-    assert not np.array_equal(first.labels, other.labels)
-
-
 def test_a_gap_in_the_group_codes_is_refused():
     with pytest.raises(ClusterletsError, match="group 1 has no instance"):
         extract_clusterlets(np.zeros((2, 1)), np.array([0, 2]), 2, np.random.default_rng(0))

@@ -62,9 +62,9 @@ def test_the_bound_is_never_above_the_optimum_and_hardly_below(seed, n, k, n_gro
 
 
 @pytest.mark.parametrize("kind", ["plain", "duplicates", "apart", "offset"])
-@pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.2), (3, 0.0), (5, 0.2)])
+@pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (5, 0.2)])
 def test_the_bound_is_within_a_thousandth_of_the_optimum(kind, n_groups, delta):
-    for seed in range(1, 4):
+    for seed in (1, 2):
         costs, groups = problem(seed, 500, 6, n_groups, kind)
         bound, optimum = bound_and_optimum(costs, groups, delta)
         assert optimum * (1 - 1e-3) <= bound <= optimum * (1 + 1e-9)

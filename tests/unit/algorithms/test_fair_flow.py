@@ -13,9 +13,9 @@ from clusterlets.algorithms.fair_flow import fair_flow
 
 def test_ten_starts_come_near_the_best_of_all_fair_clusterings():
     excesses = []
-    for seed in range(12):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
-        n, k, n_groups = 8, 2 + seed % 2, 2 + seed // 2 % 2
+        n, k, n_groups = 7, 2 + seed % 2, 2 + seed // 2 % 2
         X, groups = table(rng, n, n_groups, ["plain", "apart"][seed % 2])
         optimum = min(sse(X, labels) for labels in all_labels(n, k) if is_fair(labels, groups, k, 0.0))
         best = min(fair_flow(X, groups, k, np.random.default_rng(start)).inertia for start in range(10))

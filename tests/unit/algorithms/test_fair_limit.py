@@ -57,7 +57,7 @@ def least_cost_by_deviation(X, groups, k):
 @pytest.mark.parametrize(
     ("seed", "n", "k", "n_groups"),
     [
-        *((0, 7, 3, 1), (1, 8, 2, 2), (2, 7, 3, 3), (3, 8, 2, 2), (4, 7, 3, 1), (5, 8, 2, 2)),
+        *((0, 6, 3, 1), (1, 8, 2, 2), (2, 6, 3, 3), (3, 7, 2, 2)),
         *(pytest.param(seed, 10, 3, n_groups, marks=pytest.mark.slow) for seed, n_groups in ((6, 2), (7, 3), (8, 4))),
     ],
 )
@@ -106,20 +106,6 @@ def test_a_tiny_table_has_the_least_cost_of_all_clusterings():
     assert checked_fit(X, groups, 3, 0.2).inertia == pytest.approx(49.0844928312081)
 
 
-def test_fourteen_rows_in_four_places_are_solved_exactly():
-    """Rows of the same place are alike, so the number in the first cluster is all that differs between clusterings."""
-    places, sizes = np.array([0.0, 1.0, 10.0, 30.0]), [3, 4, 4, 3]
-    X, groups = np.repeat(places, sizes)[:, None], np.repeat([0, 1, 0, 1], sizes)
-    least = min(
-        sse(X, labels)
-        for firsts in np.ndindex(4, 5, 5, 4)  # how many rows of each place are in the first cluster
-        for labels in [np.concatenate([np.arange(size) >= first for size, first in zip(sizes, firsts, strict=True)])]
-        if 0 < sum(firsts) < 14
-        and largest_deviation(counts_of(labels * 1, groups, 2), np.arange(2)[:, None]) <= Fraction(1, 10)
-    )
-    assert checked_fit(X, groups, 2, "0.1").inertia == pytest.approx(least)
-
-
 def least_cost_in_places(places, sizes, k, limit):
     """The least cost of all clusterings within the limit. Of two groups, ``sizes`` (2, P) rows are in ``places`` (P, d).
 
@@ -149,16 +135,7 @@ def test_a_table_of_a_few_places_has_the_least_cost_of_all_clusterings(seed, k, 
     assert [checked_fit(X, groups, k, limit, fit).inertia for fit in range(2)] == pytest.approx([least, least])
 
 
-def test_more_starts_never_cost_more_on_a_table_of_tight_blobs():
-    rng = np.random.default_rng(1)
-    X, groups = np.repeat(rng.normal(size=(5, 2)), 12, axis=0), rng.integers(0, 2, 60)
-    costs = [checked_fit(X, groups, 5, 0.05, n_init=n_init).inertia for n_init in (4, 24, 40)]
-    assert costs == sorted(costs, reverse=True)
-    results = [checked_fit(X, groups, 5, 0.05, n_jobs=n_jobs) for n_jobs in (1, 3)]
-    assert results[0].labels.tobytes() == results[1].labels.tobytes()
-
-
-@pytest.mark.parametrize("sizes", [(2, 4), (3, 3), (1, 3), (2, 9)])
+@pytest.mark.parametrize("sizes", [(2, 4), (3, 3), (1, 3)])
 def test_sizes_of_a_few_rows_are_kept_at_the_least_cost_or_proved_infeasible(sizes):
     rng = np.random.default_rng(sum(sizes))
     X, groups = np.round(rng.normal(size=(9, 2)), 1), rng.permutation([0, 0, 0, 1, 1, 1, 1, 1, 2])
@@ -230,7 +207,7 @@ def test_sizes_that_bind_cost_no_more_than_they_must(least_size, largest_size):
 def test_more_starts_never_cost_more_and_any_number_of_threads_gives_the_same_labels():
     rng = np.random.default_rng(5)
     X, groups = np.round(rng.normal(size=(1_100, 2)), 1), rng.integers(0, 2, 1_100)
-    costs = [checked_fit(X, groups, 12, 0.05, n_init=n_init).inertia for n_init in (1, 4, 5, 12, 16)]
+    costs = [checked_fit(X, groups, 12, 0.05, n_init=n_init).inertia for n_init in (1, 4, 5, 12)]
     assert costs == sorted(costs, reverse=True) and costs[-1] < costs[0] == costs[1]
     results = [checked_fit(X, groups, 12, 0.05, n_init=8, n_jobs=n_jobs) for n_jobs in (1, 3)]
     assert results[0].labels.tobytes() == results[1].labels.tobytes() and results[0].n_iter == results[1].n_iter

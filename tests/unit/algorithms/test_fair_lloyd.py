@@ -57,13 +57,6 @@ def test_the_centres_have_the_least_social_cost(seed, n_groups):
     assert result.social_cost == pytest.approx(least_social_cost(X, groups, labels, start), rel=1e-5)
 
 
-def test_the_centre_of_a_single_cluster_equals_the_one_worked_out_by_hand():
-    # With the centre c, the costs of the groups are 4 + (c - 2)^2 and (10 - c)^2. They are equal at c = 5.75.
-    X, groups = np.array([[0.0], [4.0], [10.0]]), np.array([0, 0, 1])
-    result = fair_lloyd(X, groups, 1, np.random.default_rng(0))
-    assert result.centres[0, 0] == pytest.approx(5.75, abs=1e-5) and result.social_cost == pytest.approx(4.25**2)
-
-
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_rounds_never_raise_the_cost_nor_take_it_below_the_optimum(seed, n_groups):

@@ -76,16 +76,6 @@ def test_no_single_move_lowers_the_final_objective_which_is_at_least_the_optimum
                 assert objective(changed_labels) >= result.objective * (1 - 1e-9)
 
 
-def test_the_objective_of_a_small_table_equals_the_one_worked_out_by_hand():
-    X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
-    # Plain k-means separates the groups: SSE = 4 * 0.25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
-    plain = fairkm(X, groups, 2, np.random.default_rng(0), 0)
-    assert plain.labels[0] == plain.labels[1] != plain.labels[2] == plain.labels[3]
-    assert (plain.sse, plain.unfairness, plain.objective, plain.n_iter) == (1.0, 0.125, 1.0, 1)
-    fair = fairkm(X, groups, 2, np.random.default_rng(0), 1e6)
-    assert fair.unfairness < 0.125 and fair.weight == 1e6
-
-
 def test_the_authors_weight_is_the_squared_mean_size_of_the_clusters():
     X, groups = table(0)
     assert fairkm(X, groups, 5, np.random.default_rng(0), "authors").weight == 144  # (60 / 5)^2

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, lloyd, nearest_centres
 
@@ -50,7 +49,7 @@ def fitted_by_scikit_learn(X, centres):
 
 @pytest.mark.parametrize("start", [random_rows, all_distinct_rows, random_rows_with_one_repeated, random_rows_and_a_far_point])
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", range(4))
 def test_labels_and_inertia_are_those_of_scikit_learn(table, start, seed):
     rng = np.random.default_rng(seed)
     X = TABLES[table](rng)
@@ -104,17 +103,6 @@ def has_exact_means(labels):
     """Whether the means of whole numbers need no rounding, because the sizes of all clusters are powers of two."""
     sizes = np.bincount(labels)
     return (sizes & (sizes - 1) == 0).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-@pytest.mark.parametrize("k", [3, 10, 30])
-def test_the_mean_cost_matches_that_of_scikit_learn(load, k):
-    X = load().data
-    rng = np.random.default_rng(k)
-    mean_cost = np.mean([lloyd(X, X[kmeans_plus_plus(X, k, rng)]).inertia for _ in range(300)])
-    mean_cost_of_scikit_learn = np.mean([KMeans(k, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(300)])
-    assert mean_cost == pytest.approx(mean_cost_of_scikit_learn, rel=0.01)
 
 
 @pytest.mark.parametrize(

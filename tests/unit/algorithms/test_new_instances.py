@@ -107,10 +107,10 @@ def test_many_instances_of_one_group_miss_by_hardly_more_than_all_clusters_toget
 
 
 def test_the_least_miss_of_a_batch_is_found_without_trying_all_counts(monkeypatch):
-    """A batch for which a search of counts alone gives a miss of .0045, and 15 random batches."""
+    """A batch for which a search of counts alone gives a miss of .0045, and six random batches."""
     rng = np.random.default_rng(0)
     batches = [(np.array([[63, 21, 52], [116, 38, 110]]), np.array([46, 54]), "0.02")]
-    for _ in range(15):
+    for _ in range(6):
         n_groups, k = rng.integers(2, 4), rng.integers(2, 5)
         batches.append((rng.integers(3, 60, (n_groups, k)), rng.integers(1, 30 if n_groups == 2 else 9, n_groups), "0.01"))
     method = get("fair-limit")()

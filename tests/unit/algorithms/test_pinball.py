@@ -4,8 +4,6 @@ The naive implementation follows docs/reproduction.md, section 3.
 """
 
 import math
-import subprocess
-import sys
 from fractions import Fraction
 from functools import partial
 
@@ -52,45 +50,12 @@ def random_clusterlets(rng, n_groups, dimensions=1, is_on_grid=True):
 
 # ---- two groups, worked out by hand. In the comments, 3@4 is clusterlet 3 at position 4, and an arrow is a hop.
 
-POSITIONS = [[0, 10], [1, 4, 12]]
-
-
-def test_distance_also_clusters_what_the_starts_in_group_0_leave_over():
-    # 0@0 -> 2@1, and 1@10 -> 4@12. Clusterlet 3@4 is left over. It hops to 0@0, because 1@10 is farther away.
-    assert clusters(match_distance(build_clusterlets(POSITIONS), 1)) == [{0, 2}, {1, 4}, {0, 3}]
-
-
-def test_distance_may_hop_back_to_a_clusterlet_of_the_same_cluster():
-    # 3@4 -> 0@0 -> 2@1 -> 0@0 -> 2@1
-    for hops in (2, 3, 4):
-        assert clusters(match_distance(build_clusterlets(POSITIONS), hops)) == [{0, 2}, {1, 4}, {0, 2, 3}]
-
-
-def test_the_distance_to_a_whole_cluster_is_a_sum():
-    # 0@0 -> 2@4. From 2@4, the "last" clusterlet, 1@7 is 3 away and 0@0 is 4 away, so 1@7 joins.
-    # The distances to the whole "cluster" are 7 + 3 for 1@7 and 0 + 4 for 0@0, so 0@0 is nearer.
-    clusterlets = build_clusterlets([[0, 7], [4, 100]])
-    assert clusters(match_distance(clusterlets, 2, "last"))[0] == {0, 1, 2}
-    assert clusters(match_distance(clusterlets, 2, "cluster"))[0] == {0, 2}
-
 
 def test_distances_that_differ_by_rounding_alone_tie():
     assert 0.7 - 0.4 < 0.4 - 0.1  # both are 0.3 but for rounding
     clusterlets = build_clusterlets([[0.4], [0.1, 0.7]])
     assert clusters(match_distance(clusterlets, 1))[0] == {0, 1}
     assert clusters(match_greedy_distance(clusterlets, 1, InOrder(0, 1, 2)))[0] == {0, 1}
-
-
-def test_equal_clusters_are_kept_once_in_order_of_first_appearance():
-    clusterlets = build_clusterlets([[0, 1, 10], [2, 8]])
-    # 0@0 -> 3@2 -> 1@1; 1@1 -> 3@2 -> 1@1; 2@10 -> 4@8 -> 2@10.
-    assert clusters(match_distance(clusterlets, 2)) == [{0, 1, 3}, {1, 3}, {2, 4}]
-    clusterlets = build_clusterlets([[0, 0], [2]])
-    assert clusters(match_distance(clusterlets, 2)) == [{0, 2}, {0, 1, 2}]
-    assert clusters(match_distance(clusterlets, 2, "cluster")) == [{0, 2}, {0, 1, 2}]
-    assert clusters(match_balance(clusterlets_of_sizes([[2, 2], [3]]), 2, "last")) == [{0, 2}, {0, 1, 2}]
-    # The dataset has 4 : 3. Under "cluster", each start makes 2 : 3 and then 4 : 3, so both end with the same cluster.
-    assert clusters(match_balance(clusterlets_of_sizes([[2, 2], [3]]), 2, "cluster")) == [{0, 1, 2}]
 
 
 def test_balance_makes_the_clusters_worked_out_by_hand():
@@ -154,12 +119,6 @@ def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
 
 
-def test_greedy_distance_adds_a_clusterlet_at_equal_distance():
-    clusterlets = build_clusterlets([[0, 2], [1, 3]])
-    assert clusters(match_greedy_distance(clusterlets, 3, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2, 3}]
-    assert clusters(match_greedy_distance(clusterlets, 2, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
-
-
 def test_greedy_balance_breaks_ties_by_divergence_and_stops_when_deviation_rises():
     # Group 0 is a quarter of the dataset. Sizes 2 and 18 give it 1/10, and sizes 2 and 3 give it 4/10. Both are .15 off, but
     # the divergence is .0725 for the first and .0541 for the second. No further size improves the cluster of 2 and 3:
@@ -179,21 +138,6 @@ def test_divergences_that_differ_by_rounding_alone_tie():
     # The two clusters have the same shares in a different order.
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 1, 4]]), np.array([7, 7, 7])) == 0
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
-
-
-def test_greedy_balance_adds_a_clusterlet_at_equal_deviation():
-    # Group 0 is half of the dataset. Size 2 takes size 4, and 2 : 4 is 1/6 off. Size 6 joins, because 8 : 4 is 1/6 off too.
-    clusterlets = clusterlets_of_sizes([[2, 6], [4, 4]])
-    assert clusters(match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
-
-
-def test_greedy_balance_with_scope_last_still_compares_the_whole_cluster():
-    # Group 0 is half of the dataset. Size 2 takes size 3. The best partner of size 3 alone is 40, but 42 : 3 is further off
-    # than 2 : 3, so the cluster is finished. Then size 40 takes size 38. Only size 1 is left. It joins, because 40 : 39 is
-    # nearer to half than 40 : 38.
-    clusterlets = clusterlets_of_sizes([[2, 40], [1, 3, 38]])
-    membership = match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3, 4), "last")
-    assert clusters(membership) == [{0, 3}, {1, 2, 4}]
 
 
 # ---- comparison with a naive implementation of section 3
@@ -293,7 +237,7 @@ def naive_squared_distance_to_centre(clusterlets, cluster, j):
     return sum((Fraction(float(x)) - c) ** 2 for x, c in zip(clusterlets.centroids[j], centre))
 
 
-CASES = [(n_groups, scope, seed) for n_groups in (2, 3, 4) for scope in ("last", "cluster") for seed in range(25)]
+CASES = [(n_groups, scope, seed) for n_groups in (2, 3, 4) for scope in ("last", "cluster") for seed in range(12)]
 
 
 @pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
@@ -370,14 +314,3 @@ def test_ties_are_exact_at_a_million_instances():
 
 
 # ---- imports
-
-
-@pytest.mark.parametrize(("name", "other_module"), [("D", "centroid"), ("C", "pinball")])
-def test_a_matcher_imports_neither_other_matchers_nor_heavy_packages(name, other_module):
-    code = (
-        "import sys; from clusterlets import methods; methods.get(sys.argv[1]);"
-        "print([m for m in ('sklearn', 'scipy', 'pandas', 'numba', 'clusterlets.algorithms.matching.' + sys.argv[2])"
-        " if m in sys.modules])"
-    )
-    process = subprocess.run([sys.executable, "-c", code, name, other_module], capture_output=True, text=True, check=True)
-    assert process.stdout.strip() == "[]"

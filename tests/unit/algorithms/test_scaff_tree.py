@@ -134,15 +134,6 @@ class TestByHand:
         assert splits_of(nodes) == [(0, 0, 15.5), (1, 0, 5.5), (2, 0, 25.5)]
         assert labels.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
-    def test_a_large_leaf_is_split_before_a_small_one_of_the_same_gain(self):
-        X = np.arange(10.0)[:, None]
-        targets = np.repeat(range(4), [2, 2, 3, 3])
-        assert self.splits(X, np.zeros(10, int), targets, 0.0, 4) == [(0, 0, 3.5), (2, 0, 6.5), (1, 0, 1.5)]
-
-    def test_leaves_may_be_smaller_than_the_minimum_if_there_would_be_too_few_otherwise(self):
-        X = np.repeat([[0.0], [1.0]], [119, 1], axis=0)
-        assert self.splits(X, np.zeros(120, int), np.zeros(120, int), 0.0) == [(0, 0, 0.5)]
-
     def test_a_threshold_between_neighbouring_numbers_separates_them(self):
         low = np.nextafter(1, 2)
         high = np.nextafter(low, 2)

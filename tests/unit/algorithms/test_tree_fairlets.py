@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets import methods
-from clusterlets.algorithms import tree_fairlets as tree_fairlets_module
 from clusterlets.algorithms.tree_fairlets import promised_balance, tree_fairlets
 from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import NoClusteringError
@@ -84,24 +83,6 @@ def test_every_fairlet_and_every_cluster_keeps_the_balance(seed, n, n_features, 
     assert counts.sum(axis=0).max() <= balance.numerator + balance.denominator
     labels = methods.get("tree-fairlets")().fit(X, groups, 4, np.random.default_rng(seed), largest_q=largest_q)
     assert is_balanced(counts_of(labels, groups, 4), balance)
-
-
-def test_the_rows_that_child_nodes_keep_and_give_away_are_balanced():
-    kernel = tree_fairlets_module._balance_children
-    balance_children = getattr(kernel, "py_func", kernel)  # a kernel has no py_func if Numba is disabled
-    rng = np.random.default_rng(1)
-    for _ in range(3000):
-        q = int(rng.integers(1, 9))
-        p = int(rng.integers(1, q + 1))
-        counts = rng.integers(0, rng.integers(2, 40), size=(int(rng.integers(2, 6)), 2))
-        total = counts.sum(axis=0)
-        # p / q is the balance to keep, in lowest terms.
-        if np.gcd(p, q) > 1 or total.min() * q < total.max() * p:
-            continue
-        remaining, leaving = counts.copy(), np.empty_like(counts)
-        balance_children(remaining, p, q, leaving)
-        assert (remaining >= 0).all() and (leaving >= 0).all() and (remaining + leaving == counts).all()
-        assert is_balanced(remaining.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
 
 
 def test_balanced_blobs_become_separate_clusters():
