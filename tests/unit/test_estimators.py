@@ -412,13 +412,8 @@ def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored,
         (ClusterletClustering(0), "n_clusterlets: 0; it must be a whole number of at least 1"),
         (ClusterletClustering(n_clusters=0), "n_clusters: 0; it must be"),
         (ClusterletClustering(matcher="G-Q"), "matcher: 'G-Q'; it must be B or C or D or G-B or G-D"),
-        (ClusterletClustering(hops=0), "hops: 0; it must be a whole number from 1 to 1,000,000"),
-        (ClusterletClustering(omega=1.5), "omega: 1.5; it must be"),
-        (ClusterletClustering(scope="first"), "scope: 'first'; it must be last or cluster"),
-        (ClusterletClustering(hops=True), "hops: True"),
         (ClusterletClustering(random_state="seven"), "random_state='seven' is neither"),
         (FRAC(2, output="far"), "FRAC has no output 'far'; its outputs are fair, nearest"),
-        (FRAC(2, max_iter=np.True_), "max_iter: True; it must be a whole number"),
         (FRAC(2, random_state=True), "random_state=True is neither"),
         (MethodClustering(3), "method: 3; it must be the name of a method"),
         (MethodClustering("k-means", True), "n_clusters: True; it must be a whole number of at least 1"),
@@ -520,28 +515,6 @@ def test_the_price_of_fairness_is_undefined_without_a_cost_or_a_positive_referen
     assert price == 54 / 2 if reference_cost else np.isnan(price)
 
 
-@pytest.mark.parametrize("array_type", [np.asarray, csr_array])
-def test_a_report_of_overlapping_clusters_agrees_with_scores_computed_by_hand(array_type):
-    """Two clusters on a line, at 0, 3 and at 3, 10, 10, 14, share the row at 3. The empty cluster 1 does not count."""
-    X, sex = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab")
-    memberships = array_type(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
-    report = fairness_report(X, memberships, sex)
-    assert (report["overlap"], report["n_clusters"], report["largest"]) == (0.2, 2, 4)
-    assert report["deviation_mean"] == pytest.approx(0.1)
-    assert report["cohesion"] == pytest.approx(1 - (6 / 4 + 2 * (7 + 7 + 11 + 0 + 4 + 4) / 16) / 2 / 14)
-    assert np.isnan(report["kmeans_cost"])
-    assert report["delta_min"] == pytest.approx(1 - 0.4 / 0.5)
-    assert report["weighted_deviation"] == pytest.approx(0.1)
-    nearest_report = fairness_report(X, [0, 0, 1, 1, 1], sex)  # the row at 3 is nearer to the mean 1.5 than to 9.25
-    for name in ("silhouette", "silhouette_of_groups"):
-        assert report[name] == nearest_report[name]
-    assert report["kcenter_cost"] == 14 - 9.25
-    assert report["kmedian_cost"] == 3 + 2 * 0.75 + 4.75
-    composition = cluster_composition(memberships, sex)
-    assert composition.index.tolist() == [0, 2]
-    assert composition.to_numpy().tolist() == [[1, 1], [2, 2]]
-
-
 def test_sparse_memberships_need_not_be_canonical_and_are_not_changed():
     # Row 0 stores cluster 0 twice, and false for cluster 1. Row 1 stores its clusters out of order.
     data, columns, starts = [True, True, False, True, True, True], [0, 0, 1, 1, 0, 1], [0, 3, 5, 6]
@@ -556,7 +529,7 @@ def test_sparse_memberships_need_not_be_canonical_and_are_not_changed():
     assert fairness_report(X, not_canonical.tocoo(), sex)["overlap"] == 1 / 3
 
 
-@pytest.mark.parametrize("matcher", ["D", "B", "G-B"])
+@pytest.mark.parametrize("matcher", ["B", "G-B"])
 def test_a_report_agrees_with_the_full_distance_matrix_and_scikit_learn(people, matcher):
     X, sex, _ = people
     fitted = ClusterletClustering(5, matcher=matcher, random_state=1).fit(X, sensitive_features=sex)
@@ -646,15 +619,6 @@ def test_a_report_refuses_an_invalid_clustering(clustering, message):
             cluster_composition(clustering, list("aba"))
 
 
-def test_features_that_would_overflow_are_refused():
-    X, groups = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
-    clusterlets = ClusterletClustering(2).fit(X, sensitive_features=groups)
-    frac = FRAC(2).fit(X, sensitive_features=groups)
-    for function in (clusterlets.predict, frac.predict, lambda X: fairness_report(X, groups, groups)):
-        with pytest.raises(InvalidInput, match="feature 0 holds 3e"):
-            function(X * 1e150)
-
-
 @pytest.mark.parametrize(
     "settings, message",
     [
@@ -691,23 +655,6 @@ def test_the_examples_in_the_docstrings_run(estimator):
     examples = doctest.DocTestParser().get_doctest(estimator.__doc__, {}, estimator.__name__, None, None)
     result = doctest.DocTestRunner().run(examples)
     assert result.failed == 0 and result.attempted > 0
-
-
-def test_the_table_of_clusters_in_a_report_agrees_with_numbers_computed_by_hand():
-    """Cluster 7 has one member of a and one of b, and cluster 3 has two of a and one of b. The share of a is 0.6 overall."""
-    X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [7, 7, 3, 3, 3]
-    report = fairness_report(X, labels, sex)
-    clusters = report.clusters
-    assert clusters.index.tolist() == [3, 7]
-    assert clusters["size"].tolist() == [3, 2]
-    assert clusters["deviation"].tolist() == pytest.approx([2 / 3 - 0.6, 0.1])
-    assert clusters[["share of a", "share of b"]].to_numpy() == pytest.approx(np.array([[2 / 3, 1 / 3], [0.5, 0.5]]))
-    assert clusters["furthest_off"].tolist() == ["a", "a"]
-    assert clusters["excess"].tolist() == pytest.approx([2 / 3 - 0.6, -0.1])
-    assert report.shares == {"a": 0.6, "b": 0.4}
-    unpickled = pickle.loads(pickle.dumps(report))
-    assert unpickled == report
-    assert unpickled.clusters.equals(clusters)
 
 
 def test_the_table_of_overlapping_clusters_in_a_report_agrees_with_its_scores(people):

@@ -8,7 +8,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from clusterlets import (
@@ -119,11 +119,6 @@ def test_rows_are_scored_as_the_scaler_of_a_pipeline_transforms_them(routing):
         assert score == pytest.approx(negative_score("price_of_fairness", scaled, labels, SEX))
 
 
-def test_a_pipeline_without_a_scaler_is_scored_as_its_estimator(routing):
-    pipeline = Pipeline([("frac", with_routed_groups(FRAC(2, random_state=0)))]).fit(X, sensitive_features=SEX)
-    assert deviation_scorer(pipeline, X, sensitive_features=SEX) == deviation_scorer(pipeline[-1], X, sensitive_features=SEX)
-
-
 def test_a_search_can_pass_the_scorer_its_groups_under_another_name(routing):
     """The scorer also clusters by these groups, not by those of the fit."""
     other_groups = RNG.choice(["u", "v"], 90)
@@ -161,22 +156,6 @@ def test_a_scorer_can_be_pickled():
     fitted = FRAC(2, random_state=0).fit(X, sensitive_features=SEX)
     unpickled = pickle.loads(pickle.dumps(price_scorer))
     assert unpickled(fitted, X, sensitive_features=SEX) == price_scorer(fitted, X, sensitive_features=SEX)
-
-
-GROUPS_MISSING = "sensitive_features is missing: pass the group of each instance by name"
-
-
-@pytest.mark.parametrize("estimator", [FRAC(2), ClusterletClustering(2), FairFlow(2)])
-def test_missing_groups_give_the_same_message_from_a_pipeline_and_a_search(estimator):
-    pipeline = make_pipeline(StandardScaler(), estimator)
-    for fit in (pipeline.fit, pipeline.fit_predict, estimator.fit_predict):
-        with pytest.raises(InvalidInput, match=GROUPS_MISSING):
-            fit(X)
-    step = type(estimator).__name__.lower()
-    for searched, grid in ((estimator, {"random_state": [2]}), (pipeline, {f"{step}__random_state": [2]})):
-        search = GridSearchCV(searched, grid, scoring=deviation_scorer, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise")
-        with pytest.raises(InvalidInput, match=GROUPS_MISSING):
-            search.fit(X)
 
 
 @pytest.mark.parametrize("scoring", [None, largest_deviation_scorer])

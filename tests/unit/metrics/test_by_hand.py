@@ -1,5 +1,6 @@
 """Every score of clusterings with three groups, worked out by hand. No two groups or clusters are alike."""
 
+import pickle
 import re
 from math import inf, log, nan, sqrt
 from pathlib import Path
@@ -207,7 +208,7 @@ def test_the_clusters_of_a_report():
     labels = np.repeat([4, 7, 9], COMPOSITION.sum(axis=1))
     report = fairness_report(np.arange(23.0)[:, None], labels, groups)
     assert report.shares == pytest.approx(dict(zip("abc", EXPECTED, strict=True)))
-    table = report.clusters
+    table = pickle.loads(pickle.dumps(report)).clusters
     assert table.index.tolist() == [4, 7, 9] and table["size"].tolist() == [7, 10, 6]
     assert table["deviation"].tolist() == pytest.approx(ABSOLUTE)
     assert table["furthest_off"].tolist() == ["a", "c", "a"]

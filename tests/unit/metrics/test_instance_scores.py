@@ -68,15 +68,6 @@ class TestSilhouettes:
         assert silhouettes_of(X, labels) == pytest.approx(expected, abs=1e-9)
         assert silhouettes_of(X, labels, rows) == pytest.approx(expected[rows], abs=1e-9)
 
-    def test_distance_sums_of_several_labellings_equal_those_of_each_labelling(self):
-        X = np.random.default_rng(3).normal(size=(300, 5))
-        labellings = np.random.default_rng(4).integers(6, size=(4, 300))
-        rows = np.array([5, 0, 299, 130])
-        together = row_sums(X, rows, labellings, 6)
-        for labels, sums in zip(labellings, together, strict=True):
-            assert np.array_equal(sums, row_sums(X, rows, labels, 6))
-            assert sums == pytest.approx(np.stack([cdist(X[rows], X[labels == g]).sum(axis=1) for g in range(6)]), rel=1e-12)
-
     def test_labels_out_of_range_are_refused(self):
         for label in (-1, 2):
             with pytest.raises(ValueError, match="labels must lie in 0..1"):
