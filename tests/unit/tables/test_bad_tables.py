@@ -57,28 +57,15 @@ def write_parquet(tmp_path):
     return write
 
 
-def test_a_good_table_is_read_as_it_stands(read):
-    table, remarks = read(GOOD)
-    assert table.X.tolist() == [[31, 1], [45.5, 0], [29, 1]] and table.feature_names == ("age", "rich")
-    assert table.group_names == ("Bonn", "Rom") and table.groups.tolist() == [1, 0, 1] and remarks == []
-
-
 SAME_TABLE = {
-    "a byte order mark": b"\xef\xbb\xbf" + GOOD.encode(),
-    "Windows line endings": GOOD.replace("\n", "\r\n"),
     "line endings of old Macs": GOOD.replace("\n", "\r"),
     "blank lines": GOOD.replace("\n", "\n\n"),
-    "quoted cells": '"age","rich","city"\n"31","true","Rom"\n45.5,FALSE,Bonn\n29,"True","Rom"\n',
-    "spaces around cells": "age , rich, city\n 31, true , Rom\n45.5,false,Bonn \n29,true,Rom\n",
-    "yes and no": GOOD.replace("true", "yes").replace("false", "No"),
-    "tabs": GOOD.replace(",", "\t"),
-    "numbers spelled differently": GOOD.replace("45.5", "4.55e1").replace("31", "+31.0"),
 }
 
 
 @pytest.mark.parametrize("form", SAME_TABLE)
 def test_the_notation_of_a_file_does_not_change_its_table(form, read):
-    table, remarks = read(SAME_TABLE[form], "people.tsv" if form == "tabs" else "people.csv")
+    table, remarks = read(SAME_TABLE[form])
     expected, _ = read(GOOD)
     assert fingerprint(table) == fingerprint(expected) and remarks == []
     assert (table.feature_names, table.group_names) == (expected.feature_names, expected.group_names)
@@ -143,11 +130,6 @@ def test_named_features_keep_their_order_and_must_be_numbers(read):
         read("name,age,city\nAnn,1,a\nBob,2,b\nCem,3,a\n", features=["age", "name"])
 
 
-def test_text_columns_are_ignored_and_mentioned(read):
-    table, remarks = read("name,age,city,note\nAnn,1,a,\nBob,2,b,\nCem,3,a,\n")
-    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, note"]
-
-
 ROW_NUMBERS_REMARK = "left out: a column without a name, in which pandas saves row numbers"
 
 
@@ -173,16 +155,13 @@ def table_with(name, cells, separator=","):
 # In each column, the first cell other than "7" is unusable.
 UNUSABLE = {
     "numbers whose square overflows": ["1e307", "7", "-1.5e308"],
-    "infinite numbers": ["inf", "-Infinity", "7"],
     "underscores between thousands": ["1_000", "12_500", "1_000_000"],
     "apostrophes between thousands": ["1'000", "2'000.5", "3'000"],
     "full-width and Arabic digits": ["１２", "٣٤", "5"],
     "a typographic minus sign": ["−5", "−6", "−7"],
     "decimal commas": ["3000,5", "2800,25", "-1,0"],
-    "one decimal comma among numbers": ["3000,5", "7", "12"],
     "decimal commas and a word": ["3000,5", "2800,25", "unknown"],
     "points between thousands": ["3.000,5", "2.800,25", "1.000.000,0"],
-    "points between thousands of whole numbers": ["3.000.500", "2.800.250"],
     "commas between thousands": ["3,012.55", "1,234,567"],
     "a comma between thousands": ["3,082", "1,234"],
 }
@@ -195,9 +174,7 @@ def test_a_column_of_unusable_numbers_is_refused(pay, features, read):
     remedy = {
         "3000,5": "a number with a comma: write decimals with a point, or use --decimal ,",
         "3,082": "a number with a comma: --thousands , if it separates thousands, or --decimal ,",
-        **dict.fromkeys(
-            ("3.000,5", "3.000.500", "3,012.55"), "a number with separators of thousands: name them with --thousands"
-        ),
+        **dict.fromkeys(("3.000,5", "3,012.55"), "a number with separators of thousands: name them with --thousands"),
     }.get(pay[first_bad], "")
     message = f"line {first_bad + 2}: column 'pay' holds {pay[first_bad]!r}, {remedy}"
     with pytest.raises(ClusterletsError, match=re.escape(message)):
@@ -219,11 +196,6 @@ def test_only_decimal_numerals_are_numbers(text):
     expected = float(text) if is_numeral else np.nan
     for value in (numerals.parse_number(text), numerals.parse_numbers([text])[0], numerals.parse_numbers(["1_0", text])[1]):
         assert np.array_equal(value, expected, equal_nan=True)
-
-
-def test_numeric_groups_are_sorted_by_value_and_identifiers_as_text(read):
-    table, _ = read("age,city\n1,10\n2,9\n3,1_1\n4,1_0\n5,10\n6,9\n7,1_1\n8,1_0\n")
-    assert table.group_names == ("9", "10", "1_0", "1_1")
 
 
 @pytest.mark.parametrize("last_age", ["2", "NA", ""])
@@ -257,7 +229,6 @@ ROWS_OF_PAY = [1234.5, 1000000.0, -7.25]
         (["1234,5", "1000000", "-7,25"], {"decimal": ","}),
         (["1.234,5", "1.000.000", "-7,25"], {"decimal": ",", "thousands": "."}),
         (["1,234.5", "1,000,000.0", "-7.25"], {"thousands": ","}),
-        (["1 234.5", "1 000 000", "-7.25"], {"thousands": " "}),
         (["1_234.5", "1_000_000", "-7.25"], {"thousands": "_"}),
     ],
 )
@@ -290,7 +261,6 @@ def test_signs_and_encodings_that_cannot_be_are_refused(read, settings, message)
         (GOOD.encode("utf-16"), "such as --encoding utf-16"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "is no text file; if it comes from Excel, save it as .xlsx, without a password"),
         (GOOD.encode("utf-16-le"), "people.csv begins with NULs; try --encoding utf-16-le, or save the table as UTF-8"),
-        (b"\0" * 999, "people.csv begins with NULs"),
         (GOOD.replace(",", ";").replace("3", "3,5").encode(), "only one column, .* name it: --separator ';'"),
         (b"PK\x03\x04\x14\x00", "is no text file; if it comes from Excel, save it as .xlsx, without a password"),
     ],
@@ -452,11 +422,6 @@ def test_a_file_of_an_unsupported_format_is_refused_unopened(tmp_path, monkeypat
         user_table.check_file(tmp_path / name)
 
 
-def test_parquet_is_the_same_table_as_csv(read, write_parquet):
-    columns = {"age": [31, 45.5, 29], "rich": [True, False, True], "city": ["Rom", "Bonn", "Rom"]}
-    assert fingerprint(user_table.read(write_parquet(columns), ["city"])[0]) == fingerprint(read(GOOD)[0])
-
-
 def test_a_missing_number_in_parquet_is_named_by_its_row(write_parquet):
     path = write_parquet({"age": [31, None, 29], "city": ["Rom", "Bonn", "Rom"]})
     with pytest.raises(ClusterletsError, match="people.parquet, row 2: column 'age' is empty"):
@@ -563,18 +528,6 @@ def messy_line(row):
 
 
 MESSY = "age,pay,zip,member,city\n" + "".join(messy_line(row) for row in range(60))
-
-
-def test_rows_that_lack_a_feature_are_left_out_on_request(tmp_path):
-    path = tmp_path / "people.csv"
-    path.write_text(MESSY)
-    with pytest.raises(ClusterletsError, match=r"line 5: column 'pay' is empty \(.* drop\)\. Fill them\. Correct "):
-        user_table.read(path, ["city"], advice="Fill them.")
-    table, remarks, rows, _ = user_table.read(path, ["city"], user_table.NUMERIC, user_table.Reading(missing="drop"))
-    assert rows.tolist() == [row for row in range(60) if row not in (3, 5, 8)] and len(table.X) == 57
-    assert "2 of 60 rows lack a value and were left out: pay" in remarks
-    assert "1 of 58 rows has no sensitive value and was left out" in remarks
-    assert table.X[:, 1].tolist() == [row * 1.5 for row in rows]
 
 
 def test_identifiers_and_postcodes_are_left_out_on_request_and_mentioned(tmp_path):
