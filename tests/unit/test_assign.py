@@ -1,7 +1,6 @@
 """New rows are assigned to fitted clusters. Old and new rows together keep the guarantee, in memory and from a file."""
 
 import datetime
-import itertools
 import json
 import re
 import warnings
@@ -88,20 +87,6 @@ def test_old_and_new_rows_together_keep_the_guarantee(name):
     assert not np.array_equal(model.assign(X[N:][::-1], sensitive_features=SEX[N:][::-1]), labels)
 
 
-@pytest.mark.parametrize("name", ["fair-limit", "shares"])
-def test_the_labels_of_a_few_new_rows_are_nearly_the_cheapest_within_the_limits(name):
-    model = fit(name)
-    rows, sex = X[N : N + 5], SEX[N : N + 5]
-    costs = ((rows[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
-    allowed_costs = [
-        costs[np.arange(5), labels].sum()
-        for labels in map(list, itertools.product(range(K), repeat=5))
-        if all_clusters_keep_guarantee(name, np.concatenate([model.labels_, labels]), SEX[: N + 5])
-    ]
-    labels = model.assign(rows, sensitive_features=sex)
-    assert costs[np.arange(5), labels].sum() == pytest.approx(min(allowed_costs), rel=0.02)
-
-
 def deviation_from_fit(labels, sex, fitted_sex=SEX[:N], k=K):
     """The largest deviation of a share in a cluster from the share in the fitted table."""
     counts = np.stack([np.bincount(labels[sex == value], minlength=k) for value in "fm"])
@@ -126,23 +111,7 @@ def test_a_warning_says_where_and_by_how_much_the_limits_are_missed_and_what_wou
 
 
 @pytest.mark.filterwarnings("ignore::clusterlets.errors.LimitsMissed")
-def test_the_reference_stays_the_fitted_table_however_many_rows_are_remembered():
-    """1,000 women and 1,000 men, then twelve times 100 men: the limit can be kept twice."""
-    rng = np.random.default_rng(0)
-    fitted_sex, men = np.repeat(["f", "m"], 1000), np.repeat("m", 100)
-    model = FairLimit(3, max_deviation=0.05, random_state=0).fit(rng.normal(size=(2000, 2)), sensitive_features=fitted_sex)
-    labels, sex, misses = model.labels_, fitted_sex, []
-    for _ in range(12):
-        new_labels = model.saved().assign(rng.normal(size=(100, 2)), men, remember=True)
-        labels, sex, miss = np.concatenate([labels, new_labels]), np.concatenate([sex, men]), model.saved().miss
-        misses.append(miss and miss.amount)
-        assert max(0, deviation_from_fit(labels, sex, fitted_sex, 3) - 0.05) == pytest.approx(misses[-1] or 0, abs=1e-3)
-    assert misses[:2] == [None, None] and misses[2:] == sorted(misses[2:]) and misses[2] > 0.01 and misses[-1] > 0.13
-    assert model.saved().fitted_counts.tolist() == [1000, 1000]
-
-
-@pytest.mark.filterwarnings("ignore::clusterlets.errors.LimitsMissed")
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).filter(any), max_size=6), st.integers(0, 99))
 def test_after_any_batches_the_fitted_shares_are_kept_or_the_miss_is_told(batches, seed):
     rng = np.random.default_rng(seed)
@@ -251,32 +220,18 @@ def test_limits_by_number_and_by_boolean_survive_the_file_and_a_name_in_two_spel
         saved_of(np.arange(N) % 2, shares={"1": (0.3, 0.6), 1: (0.1, 0.9)})
 
 
-def test_an_empty_batch_complex_groups_and_tiny_ratios():
+def test_an_empty_batch_and_limits_of_too_many_digits_are_refused():
     model = fit("fair-limit")
     for assign in (lambda X, s: model.assign(X, sensitive_features=s), model.saved().assign):
         for rows in (np.empty((0, 2)), [], pd.DataFrame({"a": [], "b": []})):
             with pytest.raises(InvalidInput, match="X has no rows, so there is nothing to assign"):
                 assign(rows, [])
-    with pytest.raises(InvalidInput, match="it holds complex numbers, which cannot be groups"):
-        model.fit(X, sensitive_features=np.arange(len(X)) % 2 * 1j)
     saved = saved_of(SEX[:N], min_ratio=1e-17)
     saved.assign(X[N:], SEX[N:])
     assert saved.miss is None
     for text in ("1.0e-99999999", "1" * 500, "1e-401"):
         with pytest.raises(InvalidInput, match="max_deviation"):
             saved_of(SEX[:N], max_deviation=text)
-
-
-@pytest.mark.parametrize("text", ["1.0e-99999999", '"1.0e-99999999"', '{"sex": "1.0e-99999999"}'])
-def test_a_limit_of_too_many_digits_is_refused_at_once_and_not_read_as_0(people, run, text):
-    status, _, error = run("cluster", "old.csv", "--sensitive", "sex", "--max-deviation", text)
-    assert status == 1 and "1.0e-99999999" in error and ("so small that it would be read as 0" in error or "must be" in error)
-
-
-def test_the_miss_names_the_column_of_its_group():
-    saved = saved_of(pd.DataFrame({"sex": SEX, "new": np.arange(N + N_NEW) % 2})[:N], max_deviation=0.05)
-    with pytest.warns(LimitsMissed, match="sex = f makes up .* A new fit is due.* the share of sex = f is "):
-        saved.assign(np.tile(X[:1], (200, 1)), pd.DataFrame({"sex": ["f"] * 200, "new": np.arange(200) % 2}))
 
 
 def test_new_rows_with_missing_or_too_large_values_are_refused():
@@ -286,7 +241,7 @@ def test_new_rows_with_missing_or_too_large_values_are_refused():
             saved.assign([[0, value]], ["f"])
 
 
-def test_only_remembered_rows_count_in_later_assignments():
+def test_only_remembered_rows_count_in_later_assignments_until_the_next_fit():
     model = fit("fair-limit")
     fitted_counts = model.saved().counts.copy()
     model.assign(X[N:], sensitive_features=SEX[N:])
@@ -294,12 +249,6 @@ def test_only_remembered_rows_count_in_later_assignments():
     labels = model.assign(X[N:], sensitive_features=SEX[N:], remember=True)
     added_counts = model.saved().counts - fitted_counts
     assert (added_counts.sum(axis=0) == np.bincount(labels, minlength=K)).all()
-
-
-def test_a_new_fit_forgets_remembered_rows():
-    model = fit("fair-limit")
-    fitted_counts = model.saved().counts.copy()
-    model.assign(X[N:], sensitive_features=SEX[N:], remember=True)
     model.fit(X[:N], sensitive_features=SEX[:N])
     assert (model.saved().counts == fitted_counts).all()
 
@@ -313,18 +262,6 @@ def test_a_clustering_loaded_from_its_file_assigns_the_same_labels(name, tmp_pat
     labels = saved.assign(X[N:], SEX[N:])
     assert saved.miss is None
     assert (labels == model.assign(X[N:], sensitive_features=SEX[N:])).all()
-
-
-def test_a_file_keeps_several_columns_and_numbers_as_groups(tmp_path):
-    groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + N_NEW) % 2 + 1990})
-    model = FairLimit(K, max_deviation={"sex": 0.05, "born": Fraction(1, 10)}, random_state=0)
-    model.fit(X[:N], sensitive_features=groups[:N])
-    file = str(tmp_path / "model.json")
-    model.saved().save(file)
-    saved = SavedClustering.load(file)
-    labels = saved.assign(X[N:], groups[N:])
-    assert saved.miss is None
-    assert (labels == model.assign(X[N:], sensitive_features=groups[N:])).all()
 
 
 def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
@@ -375,13 +312,6 @@ def test_groups_that_json_cannot_hold_are_refused(tmp_path):
         model.saved().save(str(tmp_path / "model.json"))
 
 
-def test_a_group_may_be_a_tuple():
-    pairs = pd.Series([("a", sex) for sex in SEX])
-    model = FairLimit(K, max_deviation=0.05, random_state=0).fit(X, sensitive_features=pairs)
-    expected = FairLimit(K, max_deviation=0.05, random_state=0).fit(X, sensitive_features=SEX)
-    assert (model.assign(X, sensitive_features=pairs) == expected.assign(X, sensitive_features=SEX)).all()
-
-
 DEEP = [[]]
 for _ in range(400):
     DEEP = [DEEP]
@@ -402,13 +332,9 @@ def setting(*path_and_value):
 DAMAGES = {
     "no format": lambda content: content.pop("format"),
     "former format": setting("format", "clusterlets clustering 2"),
-    "format of another type": setting("format", ["clusterlets clustering 3"]),
-    "no method": lambda content: content.pop("method"),
     "unknown part": setting("code", "os.system"),
-    "unknown method": setting("method", "os.system"),
     "method that cannot be saved": setting("method", "k-means"),
     "other method": setting("method", "FRAC"),
-    "method of another type": setting("method", {"keys": [], "values": []}),
     "unknown parameter": setting("parameters", {"keys": ["power"], "values": [1]}),
     "parameter of another type": setting("parameters", "values", 0, [DEEP]),
     "parameters no mapping": setting("parameters", [1, 2]),
@@ -419,11 +345,8 @@ DAMAGES = {
     "limit of no column": setting(
         "parameters", {"keys": ["max_deviation"], "values": [{"keys": ["x", "born"], "values": [0.1, 0.1]}]}
     ),
-    "empty centres": setting("centres", []),
     "centres without features": setting("centres", [[], [], []]),
-    "ragged centres": lambda content: content["centres"][0].pop(),
     "NaN": setting("centres", 0, 0, float("nan")),
-    "infinity": setting("centres", 0, 0, float("inf")),
     "huge centre": setting("centres", 0, 0, 10**400),
     "text as a number": setting("centres", 0, 0, "1"),
     "true as a number": setting("centres", 0, 0, True),
@@ -431,7 +354,6 @@ DAMAGES = {
     "fewer centres": lambda content: content["centres"].pop(),
     "no sensitive names": setting("sensitive_names", []),
     "a sensitive name twice": setting("sensitive_names", ["born", "born"]),
-    "a sensitive name that is a list": setting("sensitive_names", 0, ["sex"]),
     "no groups": setting("groups", []),
     "a group twice": lambda content: set_in(content, ("groups", 0), content["groups"][1]),
     "a group of three values": lambda content: content["groups"][0].append("x"),
@@ -439,18 +361,14 @@ DAMAGES = {
     "half a character": setting("groups", 0, 0, "\ud800"),
     "negative counts": setting("counts", 0, 0, -1),
     "counts of 1.5": setting("counts", 0, 0, 1.5),
-    "huge counts": setting("counts", 0, 0, 10**400),
-    "counts of true": setting("counts", 0, 0, True),
     "fewer counts": lambda content: content["counts"].pop(),
     "an empty cluster": lambda content: [counts.__setitem__(0, 0) for counts in content["counts"]],
     "no fitted rows": lambda content: set_in(content, ("fitted_counts",), [0] * len(content["groups"])),
     "more fitted rows than rows": setting("fitted_counts", 0, 10**6),
     "a feature name twice": setting("feature_names", ["a", "a"]),
     "one feature name": setting("feature_names", ["a"]),
-    "scale of one number": setting("scale", 1.0),
     "scale without mean": lambda content: content.update(mean=None, scale=[1.0, 1.0]),
     "negative scale": setting("scale", [1.0, -1.0]),
-    "fill of one number": setting("fill", [0.0]),
     "text columns that are no features": setting("text_columns", {"keys": ["color"], "values": [["red", None]]}),
     "text columns of numbers": setting("text_columns", {"keys": ["color"], "values": [[1]]}),
 }
@@ -488,11 +406,7 @@ def test_a_file_with_wrong_content_is_refused_even_if_its_digest_is_right(intact
         lambda text: text.replace(b'"sha256": "', b'"sha256": "0'),
         lambda text: b"\xff" + text,
         lambda text: b"",
-        lambda text: b"null",
         lambda text: b"[" * 100_000,
-        lambda text: b'{"a":' * 100_000,
-        lambda text: b"1" * 5000,
-        lambda text: bytes(range(256)),
     ],
 )
 def test_a_file_that_was_changed_is_refused(intact_file, tmp_path, spoil):
@@ -523,7 +437,7 @@ def test_the_commands_save_a_clustering_and_assign_rows_to_it(people, run):
     assert run(*SAVE_COMMAND)[0] == 0
     status, output, _ = run("assign", "people.json", "new.csv", "-o", "labels.csv", "--save", "people.json")
     assert status == 0
-    assert "limits      kept by old and new rows together" in output
+    assert output.splitlines()[1] == "limits      kept by old and new rows together" and "breaks" not in output
     labels = np.concatenate([pd.read_csv(name)["cluster"] for name in ("old_labels.csv", "labels.csv")])
     assert all_clusters_keep_guarantee("fair-limit", labels, SEX)
     assert np.sum(json.loads(Path("people.json").read_text())["counts"]) == N + N_NEW
@@ -642,8 +556,7 @@ def options_in(text):
 
 @pytest.mark.parametrize("command", [("assign", "people.json", "new.csv"), ("cluster", "old.csv", "--sensitive", "sex")])
 @pytest.mark.parametrize(
-    ("cell", "options", "status"),
-    [("", [], 1), ("", ["--missing=drop"], 0), ("3,5", [], 1), ("3,5", ["--missing=drop"], 1)],
+    ("cell", "options", "status"), [("", [], 1), ("", ["--missing=drop"], 0), ("3,5", ["--missing=drop"], 1)]
 )
 def test_an_error_advises_only_options_that_exist_and_are_not_given(people, run, command, cell, options, status):
     assert run(*SAVE_COMMAND)[0] == 0
@@ -669,22 +582,12 @@ def test_groups_that_are_numbers_or_booleans_in_python_are_recognised_in_a_csv_f
     assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        (
-            ("cluster", "old.csv", "--sensitive", "sex", "--method", "k-means", "-k", "3", "--save", "people.json"),
-            "--save cannot be used with --method k-means, which guarantees nothing for new rows",
-        ),
-        (("assign", "old.csv", "new.csv"), "old.csv is not an intact clustering"),
-        (("assign", "none.json", "new.csv"), "there is no file none.json"),
-    ],
-)
-def test_methods_and_files_that_the_commands_cannot_use_are_refused_with_the_reason(people, run, command, message):
-    status, _, error = run(*command)
-    assert status == 1
-    assert message in error
-    assert "Traceback" not in error
+def test_methods_and_files_that_the_commands_cannot_use_are_refused_with_the_reason(people, run):
+    k_means = ("cluster", "old.csv", "--sensitive", "sex", "--method", "k-means", "-k", "3", "--save", "people.json")
+    status, _, error = run(*k_means)
+    assert status == 1 and "--save cannot be used with --method k-means, which guarantees nothing for new rows" in error
+    status, _, error = run("assign", "none.json", "new.csv")
+    assert status == 1 and "there is no file none.json" in error
 
 
 def test_a_population_that_has_left_the_limit_is_said_with_the_batch_and_may_become_the_reference(tmp_path):
@@ -747,9 +650,6 @@ def test_the_command_leads_with_the_verdict_and_lists_every_limit_that_is_missed
     too_many = [ceil(women[cluster] - sizes[cluster] * (SHARE_OF_WOMEN + Fraction("0.05"))) for cluster in range(3)]
     lines = re.findall(r"^breaks +cluster (\d): (\d+) rows of sex = f too many$", output, re.M)
     assert [(int(cluster), int(n)) for cluster, n in lines] == list(enumerate(too_many)) and min(too_many) > 1
-    people[N:][["age", "pay", "sex"]].to_csv("new.csv", index=False)
-    output = run("assign", "people.json", "new.csv")[1]
-    assert output.splitlines()[1] == "limits      kept by old and new rows together" and "breaks" not in output
 
 
 def test_new_rows_in_other_units_are_noted(tmp_path, monkeypatch, run):

@@ -30,13 +30,15 @@ def test_no_labels_within_the_limits_move_fewer_rows_and_no_cheaper_ones_move_as
     labels, X = rng.permutation(np.r_[np.arange(k), rng.integers(0, k, n - k)]), rng.normal(size=(n, 2))
     centres = np.stack([X[labels == cluster].mean(axis=0) for cluster in range(k)])
     costs = ((X[:, None] - centres) ** 2).sum(axis=2)
-    allowed = []
+    largest_size, allowed = n if seed % 2 else -(-n // k) + 1, []
     for new_labels in map(np.array, itertools.product(range(k), repeat=n)):
         counts = counts_of(new_labels, groups, k)
-        if counts.sum(axis=0).min() >= least_size and largest_deviation(counts, levels) <= limit:
+        sizes = counts.sum(axis=0)
+        if least_size <= sizes.min() <= sizes.max() <= largest_size and largest_deviation(counts, levels) <= limit:
             allowed.append((int((new_labels != labels).sum()), costs[np.arange(n), new_labels].sum()))
     frame = pd.DataFrame({name: levels[groups, column] for column, name in zip(range(levels.shape[1]), "ab", strict=False)})
     arguments = {"sensitive_features": frame, "max_deviation": limit, "min_cluster_size": least_size}
+    arguments |= {"max_cluster_size": largest_size}
     if not allowed:
         with pytest.raises(NoClusteringError, match="proved"):
             repair(X, labels, **arguments)
@@ -46,7 +48,8 @@ def test_no_labels_within_the_limits_move_fewer_rows_and_no_cheaper_ones_move_as
     cheapest = repair(X, labels, objective="cost", **arguments)
     for repaired in (result, without_features, cheapest):
         counts = counts_of(repaired.labels, groups, k)
-        assert largest_deviation(counts, levels) <= limit and counts.sum(axis=0).min() >= least_size
+        assert largest_deviation(counts, levels) <= limit
+        assert least_size <= counts.sum(axis=0).min() <= counts.sum(axis=0).max() <= largest_size
         assert repaired.moved.tolist() == (repaired.labels != labels).tolist()
         assert repaired.moved.sum() == sum(n_rows for *_, n_rows in repaired.moves)
         assert repaired.least_moves <= least_moves

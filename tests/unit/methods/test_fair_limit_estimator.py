@@ -41,13 +41,6 @@ def test_only_the_minimum_size_binds_a_single_group(bound, min_size):
     assert fairness_report(X, fitted.labels_, ONE_GROUP)["deviation_max"] == 0
 
 
-def test_for_a_single_group_a_share_below_one_and_a_too_large_minimum_size_are_infeasible():
-    for bound in ({"min_cluster_size": 5}, {"shares": {"f": (0.2, 0.9)}}):
-        with pytest.raises(NoClusteringError) as error:
-            FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ONE_GROUP)
-        assert error.value.status == "infeasible"
-
-
 def test_sizes_alone_are_limited_without_sensitive_features():
     X = table(0, 60)
     fitted = FairLimit(4, max_deviation=1, min_cluster_size=15, max_cluster_size=15, random_state=0).fit(X)
@@ -71,12 +64,6 @@ def test_a_row_that_rules_the_cost_is_named_in_a_warning():
     with pytest.warns(ConvergenceWarning, match=r"row 17 \(counting from 0\) .* its cluster makes 100% of the sum"):
         fitted.fit(X, sensitive_features=np.tile(["f", "m"], 40))
     assert FairLimit(3, random_state=0).fit(table(4, 80), sensitive_features=np.tile(["f", "m"], 40)).note_ == ""
-
-
-def test_threads_give_the_same_labels():
-    X, sex = table(5, 200), np.tile(["f", "m"], 100)
-    fits = [FairLimit(5, n_jobs=n_jobs, random_state=0).fit(X, sensitive_features=sex).labels_ for n_jobs in (1, 2, -1)]
-    assert np.array_equal(fits[0], fits[1]) and np.array_equal(fits[0], fits[2])
 
 
 @pytest.mark.parametrize("limit", [0, 0.1, 1])
@@ -120,25 +107,10 @@ def women(tmp_path, monkeypatch):
     return ["women.csv", "--sensitive", "sex"]
 
 
-def test_the_command_clusters_a_table_of_one_group(women, capsys):
-    arguments = ["--method", "fair-limit", "-k", "3", "--min-cluster-size", "15"]
-    assert command_line.main(["cluster", *women, *arguments]) == 0
-    output = capsys.readouterr().out
-    assert "sex: f 100.0%" in output and "asked for   max_deviation 0.02: kept" in output
-    assert command_line.main(["cluster", *women, "--method", "fair-flow"]) == 1
-    assert "every row has the same group, 'f'; fairness needs two or more" in capsys.readouterr().err
-
-
 def test_tune_accepts_a_table_of_one_group(women, capsys):
     assert command_line.main(["tune", *women, "--clusters", "3", "--min-cluster-size", "15"]) == 0
     output = capsys.readouterr().out
     assert "Use fair-limit" in output and "--method fair-limit" in output
-
-
-@pytest.mark.parametrize("settings", [{"max_deviation": "0.0_2"}, {"shares": {"f": ("0.3_0", 0.6)}}])
-def test_strings_that_only_python_reads_as_numbers_are_refused(settings):
-    with pytest.raises(ValueError, match="max_deviation|shares"):
-        FairLimit(2, **settings).fit(np.arange(8.0)[:, None], sensitive_features=list("fmfmfmfm"))
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,10 @@ def test_clusterlets_are_read_only(name):
     ("statement", "raised"),
     [
         ("sys.exit()", "SystemExit"),
-        ("sys.exit(0)", "SystemExit: 0"),
         ("exit('enough')", "SystemExit: enough"),
         ("os._exit(0)", "SystemExit: os._exit(0)"),
         ("raise ValueError('first\\nlast')", "ValueError: last"),
-        ("assert False", "AssertionError"),
         ("raise BaseException('no luck')", "BaseException: no luck"),
-        ("1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
 def test_the_message_names_the_line_that_raised(write_method, statement, raised):
@@ -104,7 +101,6 @@ def test_processes_that_a_file_forks_may_call_os_exit(write_method):
     "hook",
     [
         "def faults(self, n_clusters): sys.exit(0)",
-        "def unsupported(self, rows, n_groups): sys.exit(0)",
         "def __init__(self): sys.exit(0)",
         "@staticmethod\n    def unsupported(rows, n_groups): sys.exit(0)",
         "@classmethod\n    def faults(cls, n_clusters): sys.exit(0)",
