@@ -8,7 +8,6 @@ import pytest
 from served import ADULT, GOOD, WRONG
 
 from clusterlets.__main__ import main
-from clusterlets.benchmark.datasets import catalogue
 from clusterlets.benchmark.datasets.fetch import ask_sources, fetch
 from clusterlets.errors import ClusterletsError
 
@@ -137,13 +136,6 @@ def test_a_git_blob_id_stands_in_for_an_unknown_sha256(content, matches, toy):
     toy.target.parent.mkdir(parents=True)
     toy.target.write_bytes(content)
     assert toy.fetch()["sha256_matches"] is matches
-
-
-def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):
-    assert "pima" in catalogue.names()
-    with pytest.raises(ClusterletsError, match="There is no dataset 'pimo' .did you mean 'pima'"):
-        fetch("pimo", tmp_path / "raw")
-    assert not (tmp_path / "raw").exists()
 
 
 def test_checking_the_sources_gives_a_verdict_on_each(toy, site):

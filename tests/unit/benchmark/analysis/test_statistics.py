@@ -218,18 +218,3 @@ def test_the_planned_comparisons_are_corrected_as_a_separate_family(samples):
     assert planned.query("worse == 'G-B' or better == 'G-B'")["p_value"].item() == p_value
     # On ten datasets, six comparisons can be significant after the correction; the comparisons of all pairs cannot.
     assert paired.smallest_possible_p(10, 6) < statistics.ALPHA < paired.smallest_possible_p(10, 9 * 8 // 2)
-
-
-def test_without_runs_of_frac_nothing_is_compared_with_frac(runs):
-    runs = runs.query("method == 'Clusterlets'")
-    samples = paired.samples(runs, statistics.rank_all(runs))
-    tests = paired.wilcoxon(samples)
-    assert "best_runs" not in set(tests["ranking"])
-    assert "Not computed" in paired.to_markdown(tests)
-
-
-def test_one_dataset_gives_no_significance(runs):
-    runs = runs.query("dataset == 'pima' and k == 5 and seed == 0")
-    tests = paired.wilcoxon(paired.samples(runs, statistics.rank_all(runs)))
-    assert (tests["p_value"] == 1).all()
-    assert "Clusterlets below FRAC (nearest), 1 dataset: p = 1" in paired.to_markdown(tests)

@@ -98,17 +98,6 @@ def test_fewer_than_six_tables_cannot_tell_methods_apart():
     assert "told apart from" not in text and "cost over" not in text
 
 
-def test_a_method_changes_no_number_of_the_others():
-    board_of_others = leaderboard.leaderboard(OTHERS[OTHERS["kind"] == "method"])
-    standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys(TABLES, 1.7), 0.03), "mine")
-    overall = standings.overall[standings.overall["method"] != "mine"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(overall.drop(columns="place"), leaderboard.overall(board_of_others).drop(columns="place"))
-    pairs = standings.pairs[~standings.pairs[["method", "other"]].eq("mine").any(axis=1)].reset_index(drop=True)
-    corrected = ["ratio_holm", "difference_holm", "told_apart"]  # Holm's correction is over all pairs
-    expected = leaderboard.pairs(board_of_others).drop(columns=corrected)
-    pd.testing.assert_frame_equal(pairs.drop(columns=corrected), expected)
-
-
 @pytest.mark.parametrize("kind", ["clusterlets", "control"])
 def test_matchers_and_controls_are_compared_but_get_no_place(kind):
     text = report_of(OTHERS, points("mine", dict.fromkeys(TABLES, 1.2), kind=kind))

@@ -1,16 +1,12 @@
 """Groups by sensitive attributes: the rows stay the same, and features that reveal the groups are removed."""
 
 import functools
-import json
 
 import numpy as np
 import pytest
 
 from clusterlets.benchmark import datasets
-from clusterlets.benchmark.steps.fetch_dataset import fetch_dataset
-from clusterlets.benchmark.steps.prepare_dataset import prepare_dataset
 from clusterlets.errors import ClusterletsError
-from clusterlets.storage import load_arrays
 from clusterlets.tables.table import BadData, Table, table_of_groups
 
 # For each dataset and attribute: counts of its values, taken from the raw file, and the features that reveal it.
@@ -141,15 +137,3 @@ def test_an_unknown_sensitive_column_is_refused_and_the_known_ones_are_listed():
         datasets.check_sensitive("adult", ["race", "sexx"])
     with pytest.raises(ClusterletsError, match="iris has no sensitive column 'sex'; it has: class"):
         datasets.check_sensitive("iris", ["sex"])
-
-
-def test_the_step_writes_the_names_and_counts_of_groups(mirror, tmp_path):
-    receipt, npz_path, json_path = tmp_path / "receipt.json", tmp_path / "p.npz", tmp_path / "p.json"
-    fetch_dataset("heart_failure", raw_dir=tmp_path, receipt_path=receipt, mirror=str(mirror))
-    prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz_path, json_path, sensitive="sex")
-    arrays, description = load_arrays(npz_path), json.loads(json_path.read_text())
-    assert arrays["group_values"].tolist() == [["man"], ["woman"]] and arrays["X"].shape == (299, 11)
-    assert np.allclose(arrays["X"].mean(axis=0), 0)
-    assert description["groups"] == {"man": 194, "woman": 105} and description["sensitive"] == "sex"
-    assert description["fingerprint_ok"] is True
-    assert description["fingerprint"] != datasets.describe("heart_failure")["fingerprint"]

@@ -199,24 +199,18 @@ MOST_DATASETS = tuple(DATASETS[:7])
         ("c_upper_bound", T1, {"C": {"deviation_max": 0.5, "deviation_mean": 0.3}}, FAILS),
         ("cohesion_high_but_for_breast", T2, {"breast": {"cohesion": 0.7}}, IN_PART),
         ("deviation_and_cohesion_jointly", T2, {"ALL": {"cohesion": 0.95}}, HOLDS),
-        ("overlap_higher_by_cohesion", T3, {"ALL": {"overlap": 0.1}}, HOLDS),
-        ("overlap_higher_by_cohesion", T3, {"ALL": {"overlap": 0}}, FAILS),
         ("deviation_and_cohesion_jointly", T2, {"ALL": {"cohesion": 0.5}}, FAILS),
         ("shift_in_matchers", T3, {"bank": {"matcher": "D-PB"}}, HOLDS),
         ("shift_in_matchers", T3, {"ALL": {"matcher": "G-B"}}, FAILS),
         ("pinball_on_top", T3, {"bank": {"matcher": "B-PB"}}, HOLDS),
         ("pinball_on_top", T3, {MOST_DATASETS: {"matcher": "C"}}, FAILS),
-        ("sizes_markedly_higher", T3, {"ALL": {"size": 30}}, HOLDS),
-        ("sizes_markedly_higher", T3, {"ALL": {"size": 4}}, FAILS),
         ("deviation_higher_by_cohesion", T3, {"bank": {"deviation_mean": 0}}, IN_PART),
-        ("deviation_higher_by_cohesion", T3, {"ALL": {"deviation_mean": 0}}, FAILS),
         ("cohesion_worsens_the_rest", T3, {"ALL": {"overlap": 0.1}}, HOLDS),
         ("cohesion_worsens_the_rest", T3, {"ALL": {"overlap": 0, "deviation_max": 0}}, FAILS),
         ("deviation_gives_good_measures", T2, {"breast": {"cohesion": 0.7}}, HOLDS),
         ("deviation_gives_good_measures", T2, {MOST_DATASETS: {"deviation_max": 0.06}}, FAILS),
         ("silhouette_correlates_with_omega", T5, {"pearson": {"value": -0.1}}, IN_PART),
         ("silhouette_correlates_with_omega", T5, {"ALL": {"value": -0.1}}, FAILS),
-        ("tuning_gives_cohesion_and_low_overlap", T2, {"speeddating": {"cohesion": 0.6}}, IN_PART),
         ("tuning_gives_cohesion_and_low_overlap", T2, {"ALL": {"cohesion": 0.6}}, FAILS),
         ("tuning_gives_cohesion_and_low_overlap", T3, {"ALL": {"cohesion": 0.6}}, IN_PART),
     ],
@@ -250,9 +244,6 @@ def on_first(n, value, elsewhere):
         ("relative_variance", {"deviation_std": on_first(8, 0.005, 0.02)}, HOLDS),
         ("relative_variance", {"deviation_std": on_first(6, 0.005, 0.02)}, IN_PART),
         ("relative_variance", {"deviation_mean": 0.001, "deviation_std": 0.005}, FAILS),
-        ("larger_clusterings", {"size": on_first(8, 4, 5)}, HOLDS),
-        ("larger_clusterings", {"size": on_first(7, 4, 5)}, IN_PART),
-        ("larger_clusterings", {"size": on_first(5, 4, 30)}, FAILS),
         ("comparable_cohesion", {"cohesion": 0.85}, HOLDS),
         ("comparable_cohesion", {"cohesion": on_first(6, 0.5, 0.86)}, IN_PART),
         ("comparable_cohesion", {"cohesion": 0.851}, FAILS),
@@ -307,8 +298,6 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("c_against_gb_significant", None, {}, FAILS),
         ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": 0.9}, HOLDS),
         ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
-        ("c_equivalent_to_d", None, {}, FAILS),
-        ("c_equivalent_to_d", "matcher == 'G-B'", {"deviation_mean": 0.9}, HOLDS),
         ("d_equivalent_to_balance", None, {}, HOLDS),
         ("d_equivalent_to_balance", "matcher == 'B'", {"deviation_mean": 0.001}, IN_PART),
         ("d_equivalent_to_balance", "matcher in ['B', 'G-B']", {"deviation_mean": 0.001}, FAILS),
@@ -323,19 +312,11 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("gb_less_algorithmic_variance", f"matcher == 'C' and {ON_FOUR_DATASETS}", {"deviation_mean": 0.03}, FAILS),
         ("size_filter_matters", "matcher != 'C'", {"n_clusters": 3}, HOLDS),
         ("size_filter_matters", f"matcher != 'C' or not {ON_FOUR_DATASETS}", {"n_clusters": 3}, FAILS),
-        ("size_filter_matters", None, {"n_clusters": 3}, FAILS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 0.1}, HOLDS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 1}, FAILS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": higher_on(["pima"], 0, 1)}, IN_PART),
-        ("tuning_gives_cohesion_and_low_overlap", None, {"cohesion": 0.6}, FAILS),
         ("tuning_gives_cohesion_and_low_overlap", "k == 5 or seed > 0", {"overlap": 0.2}, HOLDS),
         ("tuning_gives_cohesion_and_low_overlap", "n_clusters > 2", {"overlap": 0.2}, FAILS),
-        (
-            "hyperparameters_shift",
-            "matcher == 'C'",
-            {"cohesion": lambda rows: rows["omega"], "deviation_mean": lambda rows: 0.1 + rows["omega"]},
-            HOLDS,
-        ),
         ("hyperparameters_shift", "matcher == 'C' and k == 5 and omega == 0", {"cohesion": 1, "deviation_mean": 0}, FAILS),
         ("silhouette_rises_with_omega", None, {"silhouette": lambda rows: rows["omega"]}, HOLDS),
         (
@@ -345,7 +326,6 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
             IN_PART,
         ),
         ("silhouette_rises_with_omega", None, {"silhouette": lambda rows: -rows["omega"]}, FAILS),
-        ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": 0.01}, IN_PART),
         ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": higher_on(["breast"], 0.01, 0.2)}, HOLDS),
         # C is behind FRAC (fair) on every dataset, too close for Nemenyi's test.
         ("state_of_the_art_fair", None, {}, IN_PART),
@@ -434,8 +414,9 @@ def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
 
 def test_a_control_is_ranked_among_our_methods():
     runs = changed_runs("method == 'random'", deviation_mean=0.0001)
-    assert controls_of("state_of_the_art_fair", runs)["random"] == "holds (mean ranks random 1.00, FRAC (fair) 2.00)"
-    assert controls_of("state_of_the_art_fair", runs)["k-means"].startswith("does not hold (mean ranks k-means ")
+    controls = controls_of("state_of_the_art_fair", runs)
+    assert controls["random"] == "holds (mean ranks random 1.00, FRAC (fair) 2.00)"
+    assert controls["k-means"].startswith("does not hold (mean ranks k-means ")
 
 
 # ---- what is inconclusive --------------------------------------------------------------------------------------------
@@ -449,8 +430,8 @@ def test_claims_are_inconclusive_on_too_few_of_the_papers_datasets():
 
 
 def test_runs_on_a_dataset_that_is_not_in_the_paper_change_no_verdict():
-    runs = synthetic_runs(seeds=2, ks=(5,))
-    other_runs = synthetic_runs(("people",), seeds=2, ks=(5,)).assign(deviation_mean=0.9)
+    runs = synthetic_runs(seeds=1, ks=(5,))
+    other_runs = synthetic_runs(("people",), seeds=1, ks=(5,)).assign(deviation_mean=0.9)
     pd.testing.assert_frame_equal(assessed_claims(pd.concat([runs, other_runs], ignore_index=True)), assessed_claims(runs))
 
 

@@ -74,7 +74,7 @@ def test_the_same_runs_give_the_same_bytes(built, tmp_path):
         assert hashlib.sha256(content).digest() == hashlib.sha256(path.read_bytes()).digest(), path.name
 
 
-@pytest.mark.parametrize("datasets", [("pima", "credit", "magic"), ("pima", "iris"), ("iris", "wine")])
+@pytest.mark.parametrize("datasets", [("pima", "iris"), ("iris", "wine")])
 def test_results_read_from_files_equal_those_computed_from_runs(datasets, tmp_path):
     runs = small_runs(datasets)
     runs.to_csv(tmp_path / "runs.csv", index=False)
@@ -202,7 +202,6 @@ SPARSE_RUNS = {
     "no FRAC, one dataset": lambda runs: runs[(runs["method"] == "Clusterlets") & (runs["dataset"] == "pima")],
     "no Clusterlets": lambda runs: runs[runs["method"] != "Clusterlets"],
     "nothing ok": lambda runs: runs.assign(status="infeasible", deviation_mean=None, cohesion=None, n_clusters=None),
-    "columns of NaN": lambda runs: runs.assign(deviation_mean=None, cohesion=None, overlap=None),
     "no row": lambda runs: runs[:0],
 }
 
