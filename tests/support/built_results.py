@@ -1,6 +1,7 @@
 """Build a results folder like that of the workflow, from given runs and invented findings. The tests of the report use it."""
 
 import json
+import shutil
 
 import pandas as pd
 
@@ -144,8 +145,11 @@ def build(runs, folder, findings=True):
 def draw_placeholders(folder):
     """Save a tiny picture, as PNG and PDF, for every figure. Tests of the figures check how these look."""
     (folder / "figures").mkdir()
-    for figure in declarations():
-        save(plt.figure(figsize=(1, 0.5)), folder / "figures" / figure.name)
+    first, *others = declarations()
+    save(plt.figure(figsize=(1, 0.5)), folder / "figures" / first.name)
+    for figure in others:
+        for suffix in ("pdf", "png"):
+            shutil.copy(folder / f"figures/{first.name}.{suffix}", folder / f"figures/{figure.name}.{suffix}")
 
 
 def write(folder):

@@ -167,26 +167,6 @@ def test_the_results_have_the_scores_and_the_report_explains_them_and_shows_the_
     assert "All of them." in html
 
 
-def test_the_new_method_runs_as_an_estimator(checkout):
-    code = (
-        "from clusterlets import MethodClustering\n"
-        "X, sex = [[0.0], [0.1], [5.0], [5.1]], ['f', 'm', 'f', 'm']\n"
-        "clustering = MethodClustering('striped', 2, parameters={'width': 2}, random_state=0)\n"
-        "fitted = clustering.fit(X, sensitive_features=sex)\n"
-        "print(fitted.memberships_.sum(axis=0).tolist(), fitted.order_.tolist())"
-    )
-    assert run(checkout, "-c", code) == "[2, 2] [0, 1, 2, 3]\n"
-
-
-def test_the_parameters_of_the_new_method_are_options_of_the_command(checkout):
-    (checkout / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
-    command = ("-m", "clusterlets", "cluster", "t.csv", "--sensitive", "g", "--method", "striped", "-k", "3")
-    output = run(checkout, *command, "--width", "2")
-    assert "striped, k = 3, width=2, seed 0: 3 clusters" in output
-    assert "\nasked for" not in output
-    assert "asked for   slack 0.2: " in run(checkout, *command, "--slack", "0.2")
-
-
 def test_the_registry_tests_pass_with_the_additions(checkout):
     # Words in the names of the tests, and in the ids of their parameters, that concern the additions.
     keywords = "striped or Striped or every or registry or generated or streams or itself or better_clustering or stored_scores"

@@ -67,8 +67,8 @@ def with_alternating_groups(base):
 
 
 ESTIMATORS = sorted(NAMED.values(), key=lambda estimator: estimator.__name__)
-# Fewer evaluations shorten the checks. A deviation of 1 allows every clustering, also of the checks' tables of ten rows.
-CHECK_SETTINGS = {"n_evaluations": 20, "max_deviation": 1}
+# Fewer evaluations and starts are faster. A deviation of 1 allows every clustering, also of the ten rows that some checks have.
+CHECK_SETTINGS = {"n_evaluations": 20, "max_deviation": 1, "n_init": 1}
 EXPECTED_FAILURES = {
     "check_transformer_n_iter": "it requires n_iter_ of every estimator with max_iter, but the method reports no iterations",
 }
@@ -90,7 +90,11 @@ def checked_estimators():
 
 
 # Each base with a `fit` of its own, and one that fails a check as expected, in the fast tests; the others take a minute.
-FAST = ("CheckedClusterletClustering()", "CheckedFairLimit(max_deviation=1, n_clusters=3)", "CheckedFairLloyd(n_clusters=3)")
+FAST = (
+    "CheckedClusterletClustering()",
+    "CheckedFairLimit(max_deviation=1, n_clusters=3, n_init=1)",
+    "CheckedFairLloyd(n_clusters=3)",
+)
 CHECKED = [
     pytest.param(estimator, failures, id=repr(estimator), marks=[] if repr(estimator) in FAST else pytest.mark.slow)
     for estimator, failures in checked_estimators()
@@ -670,3 +674,28 @@ def test_the_table_of_overlapping_clusters_in_a_report_agrees_with_its_scores(pe
     assert (clusters["size"].min(), clusters["size"].max()) == (report["smallest"], report["largest"])
     assert list(report.shares) == [tuple(value) for value in fitted.sensitive_classes_.tolist()]
     assert np.abs(clusters["excess"]).tolist() == pytest.approx(clusters["deviation"].tolist())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [FairLimit(3, max_deviation=0.1, random_state=0), FRAC(3, random_state=0), ClusterletClustering(4, random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_transform_score_and_inertia_follow_from_the_distances_to_the_centres(people, model):
+    X, sex, _ = people
+    model.fit(X, sensitive_features=sex)
+    distances = cdist(X, model.cluster_centers_)
+    np.testing.assert_allclose(model.transform(X), distances)
+    assert model.score(X) == pytest.approx(-(distances.min(axis=1) ** 2).sum())
+    assert model.inertia_ == pytest.approx((distances[np.arange(240), model.labels_] ** 2).sum())
+    report = fairness_report(X, model.labels_, sex, cohesion=False, silhouette=False)
+    assert model.inertia_ == pytest.approx(report["kmeans_cost"])
+    np.testing.assert_allclose(model.fit_transform(X, sensitive_features=sex), distances)
+
+
+def test_transformed_columns_have_names_and_the_output_can_be_a_frame(people):
+    X, sex = pd.DataFrame(people[0], columns=["age", "pay"]), people[1]
+    model = FairLimit(3, max_deviation=0.1, random_state=0).set_output(transform="pandas")
+    frame = model.fit(X, sensitive_features=sex).transform(X)
+    assert list(frame) == list(model.get_feature_names_out()) == ["fairlimit0", "fairlimit1", "fairlimit2"]
+    assert frame.index.equals(X.index)

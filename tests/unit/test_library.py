@@ -79,7 +79,7 @@ def test_a_missing_library_that_is_in_no_extra_is_an_ordinary_import_error():
 
 @pytest.mark.parametrize(
     ("command", "extra"),
-    [("compare", "workflow"), ("rank", "workflow"), ("cluster", "tables"), ("assign", "tables")],
+    [("compare", "workflow"), ("cluster", "tables")],
 )
 def test_a_command_without_its_libraries_says_in_one_line_what_to_install(command, extra):
     code = f"""
@@ -128,7 +128,7 @@ def run_in(folder, code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env={"PATH": ""})
 
 
-@pytest.mark.parametrize("module", ["estimators", "metrics.all_scores", "__main__"])
+@pytest.mark.parametrize("module", ["estimators", "__main__"])
 def test_a_mixed_installation_is_refused(mixed_installation, module):
     process = run_in(mixed_installation, f"import clusterlets.{module}")
     assert process.returncode == 1

@@ -33,17 +33,11 @@ def variables_with_home(home):
     return dry_run(ROOT, "--print-data-base", "data", environment=environment | {"HOME": str(home)})
 
 
-@pytest.mark.parametrize("home", ["/proc/nobody", "/dev/null"])
-def test_make_keeps_the_cache_in_the_checkout_if_home_cannot_be_written(home):
-    assert f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in variables_with_home(home)
-
-
-def test_make_leaves_the_cache_in_a_writable_home(tmp_path):
-    assert f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" not in variables_with_home(tmp_path)
-
-
-def test_make_turns_on_pythons_utf_8_mode(tmp_path):
-    assert "PYTHONUTF8 := 1" in variables_with_home(tmp_path)
+@pytest.mark.parametrize(("home", "in_checkout"), [("/proc/nobody", True), ("/dev/null", True), (None, False)])
+def test_make_keeps_the_cache_in_the_checkout_only_if_home_cannot_be_written_and_turns_on_utf_8(tmp_path, home, in_checkout):
+    variables = variables_with_home(home or tmp_path)
+    assert (f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in variables) == in_checkout
+    assert "PYTHONUTF8 := 1" in variables
 
 
 def test_python_caches_bytecode_even_where_the_environment_forbids_it(tmp_path):

@@ -53,27 +53,26 @@ def test_the_output_that_is_shown_is_named(cluster):
 
 
 @pytest.mark.parametrize(
-    ("options", "estimator"),
+    ("options", "estimator", "sensitive"),
     [
-        ([], FairLimit(5, random_state=0)),
-        (["--clusters", "3", "--max-deviation", "0.1"], FairLimit(3, max_deviation=0.1, random_state=0)),
+        ([], FairLimit(5, random_state=0), ["race", "sex"]),
+        (["--clusters", "3", "--max-deviation", "0.1"], FairLimit(3, max_deviation=0.1, random_state=0), ["sex"]),
         (
             ["--method", "G-B", "--clusterlets", "6", "--hops", "2", "--seed", "5"],
             ClusterletClustering(6, hops=2, random_state=5),
+            ["race", "sex"],
         ),
-        (["--method", "g-b", "-k", "4"], ClusterletClustering(n_clusters=4, random_state=0)),
-        (["--method", "D", "--clusterlets", "6"], ClusterletClustering(6, matcher="D", random_state=0)),
+        (["--method", "g-b", "-k", "4"], ClusterletClustering(n_clusters=4, random_state=0), ["sex"]),
         (
             ["--method", "C", "--omega", "0", "--clusterlets", "4"],
             ClusterletClustering(4, matcher="C", omega=0, random_state=0),
+            ["sex"],
         ),
-        (["--method", "frac", "-k", "4", "--tau", "0.1"], FRAC(4, tau=0.1, random_state=0)),
-        (["--method", "frac", "-k", "4"], FRAC(4, random_state=0)),
-        (["--method", "frac", "-k", "4", "--which", "nearest"], FRAC(4, output="nearest", random_state=0)),
-        (["--method", "frac-oe", "-k", "4", "--n-init", "3"], FRACOE(4, n_init=3, random_state=0)),
+        (["--method", "frac", "-k", "4", "--tau", "0.1"], FRAC(4, tau=0.1, random_state=0), ["sex"]),
+        (["--method", "frac", "-k", "4", "--which", "nearest"], FRAC(4, output="nearest", random_state=0), ["sex"]),
+        (["--method", "frac-oe", "-k", "4", "--n-init", "3"], FRACOE(4, n_init=3, random_state=0), ["sex"]),
     ],
 )
-@pytest.mark.parametrize("sensitive", [["sex"], ["race", "sex"]])
 def test_the_output_file_contains_the_clusters_of_the_estimator(people, run, tmp_path, options, estimator, sensitive):
     sensitive_options = [argument for name in sensitive for argument in ("--sensitive", name)]
     common_options = ["people.csv", *sensitive_options, "--scaling", "standard", "--features", "income,age", "-o", "new/l.csv"]

@@ -117,11 +117,6 @@ def test_a_silhouette_is_printed_to_the_decimals_that_its_samples_give_or_as_not
     assert summary._silhouette({"silhouette": np.nan}).startswith("not defined here")
 
 
-def test_the_line_on_the_worst_cluster_names_the_cluster_and_its_most_deviating_group():
-    worst = summary.worst_cluster(report_of([[10, 10], [1, 9], [9, 1]]))
-    assert worst == "cluster 1 (10 rows): a makes up 10.0% in place of 50.0%"
-
-
 def test_a_warning_names_five_clusters_that_lack_a_group_and_counts_the_rest():
     (warning,) = summary.warnings(report_of([[5, 0]] * 7 + [[0, 5]]), {})
     assert warning.startswith("8 clusters lack a group: cluster 0 has no b; cluster 1 has no b;") and "; and 3 more." in warning

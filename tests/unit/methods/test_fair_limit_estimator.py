@@ -114,7 +114,7 @@ def test_tune_accepts_a_table_of_one_group(women, capsys):
 
 
 @pytest.mark.parametrize(
-    ("n_features", "n_columns", "n_levels", "seconds"), [(6, 3, 10, 0.001), (2000, 1, 2, 1)], ids=["groups", "features"]
+    ("n_features", "n_columns", "n_levels", "seconds"), [(6, 3, 10, 0.001), (1000, 1, 2, 0.5)], ids=["groups", "features"]
 )
 def test_a_fit_ends_within_its_seconds_and_one_round(monkeypatch, n_features, n_columns, n_levels, seconds):
     """By processor time, because other programs may delay the test. Eight seconds are several times a round here."""

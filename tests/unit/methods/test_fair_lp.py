@@ -21,7 +21,7 @@ def fit(name, *arguments, **parameters):
 
 
 @every_method_with_delta
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 80),

@@ -65,7 +65,7 @@ def test_fit_clusters_every_instance_and_gives_the_same_result_for_any_memory_la
 
 
 @pytest.mark.parametrize("name", methods.names())
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=25),
     data=st.data(),

@@ -212,12 +212,17 @@ def test_leaving_out_a_method_changes_no_row_of_another_method(random_points, mo
         pd.testing.assert_frame_equal(pairs.drop(columns=corrected), leaderboard.pairs(board).drop(columns=corrected))
 
 
+@pytest.fixture
+def one_limit(monkeypatch):
+    monkeypatch.setattr(leaderboard, "LIMITS", (0.01,))  # each limit is judged by itself
+
+
 def pair_on(dataset, price_of_one, price_of_other, k=5, deviation_of_other=0):
     other = ("other", "", [(deviation_of_other, price_of_other)] * 4)
     return runs(("one", "", [(0, price_of_one)] * 4), other, dataset=dataset, k=k)
 
 
-def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
+def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand(one_limit):
     one_alone = runs(("one", "", [(0, 9.0)] * 4), dataset="d")
     board = board_of(
         pair_on("a", 1.0, 2.0), pair_on("a", 1.0, 8.0, k=3), pair_on("b", 3.0, 3.0), pair_on("c", 4.0, 1.0), one_alone
@@ -229,7 +234,7 @@ def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
     assert np.isnan(row["ratio_low"]) and np.isnan(row["ratio_p"]) and row["told_apart"] == ""  # fewer than six tables
 
 
-def test_pairs_are_tested_over_tables_and_corrected_over_both_tests():
+def test_pairs_are_tested_over_tables_and_corrected_over_both_tests(one_limit):
     ratios = dict(zip("abcdefg", (0.9, 0.8, 0.85, 0.9, 0.95, 0.7, 1.1), strict=True))
     # On two tables, the other method misses the limit in one of two cases.
     boards = [
@@ -263,7 +268,7 @@ def test_the_family_of_tests_is_that_of_the_first_method_against_each_other_one(
     assert pairs["ratio_p"].notna().all() and (pairs.drop(tested.index)["told_apart"] == "").all()
 
 
-def test_means_that_are_equal_on_all_tables_differ_from_0_or_are_0():
+def test_means_that_are_equal_on_all_tables_differ_from_0_or_are_0(one_limit):
     board = board_of(*(pair_on(dataset, 1.1, 2.0) for dataset in "abcdef"))
     row = row_of(leaderboard.pairs(board), "one", 0.01)
     assert row["ratio"] == row["ratio_low"] == row["ratio_high"] == pytest.approx(0.55) and row["ratio_p"] == 0

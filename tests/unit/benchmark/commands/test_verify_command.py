@@ -251,13 +251,12 @@ def test_a_flipped_bit_anywhere_in_a_manifest_is_noticed_and_the_manifest_kept(r
     path = results / "manifest.json"
     content = path.read_bytes()
     for index in range(len(content)):
-        for bit in (0, 3, 6):
-            damaged = content[:index] + bytes([content[index] ^ (1 << bit)]) + content[index + 1 :]
-            path.write_bytes(damaged)
-            status, output = verify(capsys)
-            assert status == 1 and "manifest.json" in output and "again" in output, damaged[index - 9 : index + 9]
-            assert path.read_bytes() == damaged
-            path.unlink()
+        damaged = content[:index] + bytes([content[index] ^ (1 << index % 7)]) + content[index + 1 :]
+        path.write_bytes(damaged)
+        status, output = verify(capsys)
+        assert status == 1 and "manifest.json" in output and "again" in output, damaged[index - 9 : index + 9]
+        assert path.read_bytes() == damaged
+        path.unlink()
 
 
 def test_a_manifest_that_lists_nothing_is_refused(results, capsys):
