@@ -19,20 +19,16 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import silhouette_score
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from clusterlets import methods
 from clusterlets.algorithms import row_samples
 from clusterlets.algorithms.extraction import extract_clusterlets
-from clusterlets.algorithms.frac import frac, frac_oe
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.algorithms.scaff_tree import scaff_tree
 from clusterlets.estimators import (
     FRAC,
-    FRACOE,
     ClusterletClustering,
     FairFlow,
     FairLimit,
@@ -166,16 +162,6 @@ def test_clusterlet_clustering_agrees_with_the_functions_that_it_calls(people, m
     distances = np.where(memberships, cdist(X, means), np.inf)
     assert np.array_equal(fitted.labels_, distances.argmin(axis=1))
     assert (memberships.sum(axis=1) > 1).any() == (matcher in ("D", "B"))
-
-
-@pytest.mark.parametrize(("estimator", "function"), [(FRAC, frac), (FRACOE, frac_oe)])
-def test_the_nearest_labels_of_frac_agree_with_the_function(people, estimator, function):
-    X, sex, _ = people
-    fitted = estimator(5, output="nearest", tau=0.1, random_state=4).fit(X, sensitive_features=sex)
-    expected = function(X, codes(sex), 5, np.random.default_rng(4), tau=0.1)
-    assert np.array_equal(fitted.labels_, expected.labels_nearest)
-    assert fitted.n_iter_ == expected.n_iter
-    np.testing.assert_allclose(fitted.cluster_centers_, expected.centres, rtol=1e-12)
 
 
 def test_empty_clusters_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
@@ -484,18 +470,6 @@ def test_the_random_state_may_be_a_number_or_a_generator_or_none(people):
     assert not np.array_equal(labels(None), labels(None))
 
 
-@pytest.mark.parametrize("clusterer", [ClusterletClustering(4, random_state=0), FRAC(4, random_state=0)])
-def test_a_pipeline_passes_the_sensitive_features_on(people, clusterer):
-    X, sex, _ = people
-    frame = pd.DataFrame(X * [1, 1000], columns=["a", "b"])
-    expected = clone(clusterer).fit(StandardScaler().fit_transform(frame), sensitive_features=sex)
-    pipeline = Pipeline([("scale", StandardScaler()), ("clusterer", clone(clusterer))])
-    pipeline.fit(frame, clusterer__sensitive_features=sex)
-    assert np.array_equal(pipeline[-1].labels_, expected.labels_)
-    assert np.array_equal(pipeline.fit_predict(frame, clusterer__sensitive_features=sex), expected.labels_)
-    assert pipeline.predict(frame).shape == (240,)
-
-
 def test_the_price_of_fairness_is_relative_to_the_lowest_cost_of_plain_k_means_or_to_a_given_cost(people):
     X, sex, _ = people
     plain_clusterings = [kmeans_labels(X, 3, np.random.default_rng(start)) for start in range(50)]
@@ -659,21 +633,6 @@ def test_the_examples_in_the_docstrings_run(estimator):
     examples = doctest.DocTestParser().get_doctest(estimator.__doc__, {}, estimator.__name__, None, None)
     result = doctest.DocTestRunner().run(examples)
     assert result.failed == 0 and result.attempted > 0
-
-
-def test_the_table_of_overlapping_clusters_in_a_report_agrees_with_its_scores(people):
-    X, sex, group = people
-    both_columns = pd.DataFrame({"sex": sex, "group": group})
-    fitted = ClusterletClustering(5, matcher="D", random_state=0).fit(X, sensitive_features=both_columns)
-    report = fairness_report(X, fitted.memberships_, both_columns)
-    clusters, counts = report.clusters, cluster_composition(fitted.memberships_, both_columns)
-    assert counts.columns[1] == "female + 1"
-    np.testing.assert_allclose(clusters.filter(like="share of "), counts.div(clusters["size"], axis=0))
-    assert len(clusters) == report["n_clusters"]
-    assert clusters["deviation"].max() == report["deviation_max"]
-    assert (clusters["size"].min(), clusters["size"].max()) == (report["smallest"], report["largest"])
-    assert list(report.shares) == [tuple(value) for value in fitted.sensitive_classes_.tolist()]
-    assert np.abs(clusters["excess"]).tolist() == pytest.approx(clusters["deviation"].tolist())
 
 
 @pytest.mark.parametrize(

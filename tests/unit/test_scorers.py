@@ -81,23 +81,6 @@ def test_an_estimator_whose_fit_takes_no_groups_is_scored_too():
     assert deviation_scorer(plain, X, sensitive_features=SEX) == expected
 
 
-def test_a_search_gives_the_scores_of_reports_on_the_same_clusters(routing):
-    deltas = [0.0, 0.3, 0.6, 0.9]
-    estimator = with_routed_groups(FairFlow(4, random_state=0))
-    fits = [clone(estimator).set_params(delta=delta).fit(X, sensitive_features=SEX) for delta in deltas]
-    deviations = [negative_score("deviation_mean", X, fitted.labels_, SEX) for fitted in fits]
-    prices = [negative_score("price_of_fairness", X, fitted.labels_, SEX) for fitted in fits]
-    assert len(set(deviations)) > 1
-    assert len(set(prices)) > 1
-
-    scoring = {"deviation": deviation_scorer, "price": price_scorer}
-    search = GridSearchCV(estimator, {"delta": deltas}, scoring=scoring, refit="deviation", cv=ONE_FOLD_OF_ALL_ROWS)
-    search.fit(X, sensitive_features=SEX)
-    np.testing.assert_allclose(search.cv_results_["mean_test_deviation"], deviations, rtol=1e-12)
-    np.testing.assert_allclose(search.cv_results_["mean_test_price"], prices, rtol=1e-12)
-    assert search.best_params_["delta"] == deltas[int(np.argmax(deviations))]
-
-
 def test_a_search_over_folds_passes_each_fold_its_own_groups(routing):
     search = GridSearchCV(
         with_routed_groups(FRAC(random_state=0)), {"n_clusters": [2, 3]}, scoring=deviation_scorer, cv=KFold(3)

@@ -49,8 +49,8 @@ BUNDLED_DATASETS = ("breast_cancer", "wine", "iris", "digits")
 
 
 @pytest.mark.parametrize("name", REAL_DATASETS)
-def test_a_real_dataset_is_prepared_as_expected(name, mirror):
-    table = datasets.prepare(name, mirror)
+def test_a_real_dataset_is_prepared_as_expected(name, prepared):
+    table = prepared(name)
     rows, features, positives, positive_name, values = REAL_DATASETS[name]
     assert table.X.shape == (rows, features) == (len(table.groups), len(table.feature_names))
     assert table.X.dtype == np.float64 and np.isfinite(table.X).all()
@@ -61,11 +61,11 @@ def test_a_real_dataset_is_prepared_as_expected(name, mirror):
 
 
 @pytest.mark.parametrize("name", [name for name in datasets.names() if datasets.describe(name)["strict"]])
-def test_a_prepared_table_is_as_described(name, mirror, tmp_path):
+def test_a_prepared_table_is_as_described(name, prepared, tmp_path):
     description = datasets.describe(name)
     if description["sources"] == ["bundled"]:
         fetch(name, tmp_path)
-    table = datasets.prepare(name, tmp_path if description["sources"] == ["bundled"] else mirror)
+    table = datasets.prepare(name, tmp_path) if description["sources"] == ["bundled"] else prepared(name)
     assert table.X.shape == (description["rows"], description["features"])
     assert description["fingerprint"] == fingerprint(table)
     assert description["positives"] is None or description["positives"] == table.positives

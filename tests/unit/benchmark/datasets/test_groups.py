@@ -1,7 +1,5 @@
 """Groups by sensitive attributes: the rows stay the same, and features that reveal the groups are removed."""
 
-import functools
-
 import numpy as np
 import pytest
 
@@ -41,12 +39,6 @@ REAL_GROUPS = {
         {"samerace"},
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def prepared(mirror):
-    """A function that prepares a dataset of the mirror, and keeps the table for later calls."""
-    return functools.cache(lambda name: datasets.prepare(name, mirror))
 
 
 @pytest.mark.parametrize("name, attribute", REAL_GROUPS)
