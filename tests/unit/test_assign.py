@@ -331,6 +331,7 @@ DAMAGES = {
     "no format": lambda content: content.pop("format"),
     "former format": setting("format", "clusterlets clustering 2"),
     "unknown part": setting("code", "os.system"),
+    "unknown method": setting("method", "os.system"),
     "method that cannot be saved": setting("method", "k-means"),
     "other method": setting("method", "FRAC"),
     "unknown parameter": setting("parameters", {"keys": ["power"], "values": [1]}),

@@ -24,11 +24,13 @@ from sklearn.utils.estimator_checks import check_estimator
 from clusterlets import methods
 from clusterlets.algorithms import row_samples
 from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.frac import frac, frac_oe
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.algorithms.scaff_tree import scaff_tree
 from clusterlets.estimators import (
     FRAC,
+    FRACOE,
     ClusterletClustering,
     FairFlow,
     FairLimit,
@@ -162,6 +164,16 @@ def test_clusterlet_clustering_agrees_with_the_functions_that_it_calls(people, m
     distances = np.where(memberships, cdist(X, means), np.inf)
     assert np.array_equal(fitted.labels_, distances.argmin(axis=1))
     assert (memberships.sum(axis=1) > 1).any() == (matcher in ("D", "B"))
+
+
+@pytest.mark.parametrize(("estimator", "function"), [(FRAC, frac), (FRACOE, frac_oe)])
+def test_the_nearest_labels_of_frac_agree_with_the_function(people, estimator, function):
+    X, sex, _ = people
+    fitted = estimator(5, output="nearest", tau=0.1, random_state=4).fit(X, sensitive_features=sex)
+    expected = function(X, codes(sex), 5, np.random.default_rng(4), tau=0.1)
+    assert np.array_equal(fitted.labels_, expected.labels_nearest)
+    assert fitted.n_iter_ == expected.n_iter
+    np.testing.assert_allclose(fitted.cluster_centers_, expected.centres, rtol=1e-12)
 
 
 def test_empty_clusters_of_frac_are_dropped_and_prediction_agrees_with_the_labels():

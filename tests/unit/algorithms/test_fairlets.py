@@ -89,6 +89,16 @@ def test_the_cost_is_least_with_several_tiles_and_many_equal_rows(n_reds, n_blue
     assert cost(reds, blues, cheapest_reds(reds, blues)) == pytest.approx(least_cost(reds, blues), rel=1e-9)
 
 
+def test_the_fairlets_of_small_tables_equal_those_worked_out_by_hand():
+    X = np.array([[0.0], [10.0], [1.0], [2.0], [3.0], [9.0]])
+    # The reds are at 0 and 10, and each takes two blues. So the blue at 3 goes to 10, although 0 is nearer.
+    assert fairlet_decomposition(X, np.array([0, 0, 1, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1, 1]
+    # The blues are at 1, 2 and 3. The red at 10 takes only the blue at 3, and the red at 0 takes the other two.
+    assert fairlet_decomposition(X[:5], np.array([0, 0, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1]
+    # The reds are the rarer group, whatever its code.
+    assert fairlet_decomposition(X, np.array([1, 1, 0, 0, 0, 0])).tolist() == [0, 1, 0, 0, 1, 1]
+
+
 @settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 60), share=st.floats(0.02, 0.98), k=st.integers(1, 60))
 def test_fairlets_and_clusters_keep_the_balance(seed, n, share, k):

@@ -311,6 +311,3 @@ def test_ties_are_exact_at_a_million_instances():
     clusterlets = clusterlets_of_sizes([[2 * unit, 3 * unit], [4 * unit + 1, 3 * unit - 1, unit]])
     expected = min((2, 3, 4), key=lambda j: naive_deviation(clusterlets, {0, j}))
     assert clusters(match_balance(clusterlets, 1))[0] == {0, expected}
-
-
-# ---- imports

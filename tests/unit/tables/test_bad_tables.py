@@ -59,13 +59,14 @@ def write_parquet(tmp_path):
 
 SAME_TABLE = {
     "line endings of old Macs": GOOD.replace("\n", "\r"),
+    "tabs": GOOD.replace(",", "\t"),
     "blank lines": GOOD.replace("\n", "\n\n"),
 }
 
 
 @pytest.mark.parametrize("form", SAME_TABLE)
 def test_the_notation_of_a_file_does_not_change_its_table(form, read):
-    table, remarks = read(SAME_TABLE[form])
+    table, remarks = read(SAME_TABLE[form], "people.tsv" if form == "tabs" else "people.csv")
     expected, _ = read(GOOD)
     assert fingerprint(table) == fingerprint(expected) and remarks == []
     assert (table.feature_names, table.group_names) == (expected.feature_names, expected.group_names)
