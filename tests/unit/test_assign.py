@@ -178,7 +178,7 @@ def test_named_columns_are_matched_by_name_whatever_their_values_and_order():
     groups = pd.DataFrame({"sex": SEX, "boss": SEX[::-1]})
     new = groups[N:].assign(boss=np.where(np.arange(N_NEW) % 2, "none", "f"))
     saved = saved_of(groups[:N])
-    with pytest.warns(UserWarning, match="groups that did not occur in the fit"):
+    with pytest.warns(UserWarning, match="groups that did not occur in the fit: .*none.*; check the spelling"):
         saved.assign(X[N:], new)  # "f" and "none" are no sign of swapped columns
     numbered = pd.DataFrame({0: SEX, 1: np.where(np.arange(N + N_NEW) % 3, "a", "b")})
     saved = saved_of(numbered[:N])

@@ -360,6 +360,14 @@ def test_the_sentences_follow_from_the_shares(results, inside, expected):
     assert expected == sentences[-1]
 
 
+def test_no_sentence_on_the_paper_has_more_than_one_subordinate_clause():
+    compared = reported.ranges()
+    texts = [*overview.sentences(compared, copies.shares(compared, reported.copies())), overview.MARK_MEANS]
+    assert len(texts) > 5
+    for text in texts:
+        assert len(re.findall(r"\b(which|that|because|if|where|while|although|whether|so)\b", text)) <= 1, text
+
+
 def test_only_the_papers_datasets_are_compared_with_the_paper(results):
     other_runs = small_runs(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
     with_other_runs = Results.from_runs(pd.concat([results.runs, other_runs], ignore_index=True), SETTINGS)
