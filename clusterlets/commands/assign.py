@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
         f"reference   {_reference(clustering, options.reference)}",
         *(f"note: {note}" for note in notes),
         "",
-        _cluster_table(clustering, sizes_before, labels),
+        _cluster_table(clustering, sizes_before),
         *first_of([str(line) for line in summary.breaks(miss.broken if miss else [])], _MAX_LISTED),
     ]
     print(*lines, sep="\n", file=stream)
@@ -111,12 +111,12 @@ def _limited_groups(clustering) -> dict[str, list[int]]:
     return limited
 
 
-def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> str:
+def _cluster_table(clustering, sizes_before: np.ndarray) -> str:
     sizes = clustering.counts.sum(axis=0)
     columns = {
-        "cluster": range(len(sizes)),
+        "cluster": clustering.clusters,
         "before": sizes_before,
-        "new": np.bincount(labels, minlength=len(sizes)),
+        "new": sizes - sizes_before,
         "size": sizes,
     }
     shares = [

@@ -90,8 +90,8 @@ def main(arguments: list[str]) -> int:
         if options.output != cli.STANDARD_OUTPUT:
             print(f"clusters of the rows: {options.output}", file=stream)
     if options.save and data:
-        names = _save(options, data, repaired.labels, bounds)
-        print(f"clustering: {options.save}   ({', '.join(f'{n} is {name}' for n, name in enumerate(names))})", file=stream)
+        _save(options, data, repaired.labels, bounds)
+        print(f"clustering: {options.save}", file=stream)
     if options.report and data:
         method, judgement = f"labels of {options.labels}, repaired", f"Limits kept by every cluster: {asked}."
         text = describe(options, data, repaired.labels, method, judgement, [])
@@ -119,8 +119,8 @@ def _before_and_now(X: np.ndarray | None, labels: Sequence[np.ndarray], sensitiv
     return lines
 
 
-def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bounds: Mapping) -> list:
-    """Write the repaired clusters with their limits, as `clusterlets assign` reads them; returns their names in its order."""
+def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bounds: Mapping) -> None:
+    """Write the repaired clusters with their names and limits, as `clusterlets assign` reads them."""
     from clusterlets.estimators import SavedClustering
     from clusterlets.estimators.groups import encode, values_of
     from clusterlets.estimators.memberships import cluster_means, encode_labels, memberships_of_labels
@@ -147,10 +147,10 @@ def _save(options: argparse.Namespace, data: OwnTable, labels: np.ndarray, bound
         scale=scale,
         fill=table.fill,
         text_columns=table.text_columns,
+        cluster_names=clusters.tolist(),
     )
     with cli.writing(options.save):
         saved.save(options.save)
-    return clusters.tolist()
 
 
 def _read_without_features(options: argparse.Namespace):

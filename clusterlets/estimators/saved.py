@@ -38,7 +38,8 @@ class Miss:
     ----------
     amount : float
         By how much a share misses its limit.
-    cluster : int
+    cluster : int or str
+        By its name, if the clusters have names.
     group : str
         The group whose share this is: ``sex = f``, or the value alone if the sensitive column has no name.
     is_too_many : bool
@@ -55,32 +56,34 @@ class Miss:
     """
 
     amount: float
-    cluster: int
+    cluster: int | str
     group: str
     is_too_many: bool
     is_proved: bool
     n_missing: int
     missing_group: str
     drift: str = ""
-    broken: Sequence[tuple[int, str, int, bool]] = ()
+    broken: Sequence[tuple[int | str, str, int, bool]] = ()
 
     @classmethod
-    def of(cls, new: NewLabels, rows: np.ndarray, groups: Sequence[tuple], names: Sequence, drift: str) -> "Miss | None":
+    def of(
+        cls, new: NewLabels, rows: np.ndarray, groups: Sequence[tuple], names: Sequence, drift: str, clusters: Sequence
+    ) -> "Miss | None":
         """The largest miss of new labels, or None if all limits are kept. ``rows`` (R, K) are the limits.
 
-        ``names`` (S,) are the sensitive columns. ``drift`` is the attribute.
+        ``names`` (S,) are the sensitive columns, and ``clusters`` (k,) the names of the clusters. ``drift`` is the attribute.
         """
         if (new.excess <= 0).all():
             return None
-        limit, cluster = np.unravel_index(new.misses.argmax(), new.misses.shape)
+        limit, cluster = map(int, np.unravel_index(new.misses.argmax(), new.misses.shape))
         group, is_too_many = limited_group(rows[limit], groups, names)
         n_missing = 0
         if (rows[limit] > 0).any() and (rows[limit] < 0).any():
             n_missing = int((-(np.maximum(0, new.excess[limit]) // rows[limit].min())).sum())
         missing_group = _common_name(rows[limit] < 0, groups, names) or f"other groups than {group}"
-        broken = limits_above(new.excess, rows, groups, names)
+        broken = [(clusters[index], *rest) for index, *rest in limits_above(new.excess, rows, groups, names)]
         amount, is_proved = float(new.misses.max()), new.is_proved
-        return cls(amount, int(cluster), group, is_too_many, is_proved, n_missing, missing_group, drift, broken)
+        return cls(amount, clusters[cluster], group, is_too_many, is_proved, n_missing, missing_group, drift, broken)
 
     def __str__(self) -> str:
         side = "above" if self.is_too_many else "below"
@@ -162,6 +165,8 @@ class SavedClustering:
     text_columns : mapping of str to list
         Columns of text, whose values in the list have a feature ``column = value`` each; None is any other value. These are
         the last features.
+    cluster_names : list of k str, or None
+        Names of the clusters, as of those that were repaired; None if they are numbered from 0.
     n_batches : int
         How often rows were remembered.
     drifted_since : int or None
@@ -182,6 +187,7 @@ class SavedClustering:
     scale: np.ndarray | None = None
     fill: np.ndarray | None = None
     text_columns: Mapping[str, list] = field(default_factory=dict)
+    cluster_names: list[str] | None = None
     n_batches: int = 0
     drifted_since: int | None = None
     miss: Miss | None = field(default=None, init=False)
@@ -222,7 +228,8 @@ class SavedClustering:
         """Assign new rows as :meth:`clusterlets.FairLimit.assign` does. X is in the units of the fitted table.
 
         The limits are about the shares of the fitted table, or those of old and new rows together if ``reference`` is "union".
-        Returns the cluster (n,) of each row. If a limit is missed, it warns, and ``miss`` says where and by how much.
+        Returns the cluster (n,) of each row, by its name if the clusters have names. If a limit is missed, it warns, and
+        ``miss`` says where and by how much.
         """
         if reference not in REFERENCES:
             raise InvalidInput(f"reference={reference!r} must be {' or '.join(REFERENCES)}.")
@@ -247,10 +254,15 @@ class SavedClustering:
             self.n_batches, self.drifted_since = self.n_batches + 1, since
             np.add.at(counts, (codes, new.labels), 1)
             self.groups, self.counts, self.fitted_counts = groups, counts, fitted_counts
-        self.miss = Miss.of(new, limits[0], groups, self.sensitive_names, drift or "")
+        self.miss = Miss.of(new, limits[0], groups, self.sensitive_names, drift or "", self.clusters)
         if self.miss:
             warnings.warn(f"{self.miss}.", LimitsMissed, stacklevel=2)
-        return new.labels
+        return np.array(self.clusters)[new.labels]
+
+    @property
+    def clusters(self) -> Sequence[int | str]:
+        """The name of each cluster, (k,), or its number."""
+        return self.cluster_names or range(len(self.centres))
 
     def _warn_of_other_units(self, X: np.ndarray) -> None:
         """Warn if most new rows (n, d) are far from the fitted table in a feature, as where their units differ.

@@ -24,7 +24,7 @@ _FORMAT = "clusterlets clustering 3"
 _MOST_ROWS = 10**8  # so that products of two counts stay far below 2^63
 _PARTS = (
     *("method", "parameters", "centres", "sensitive_names", "groups", "counts", "fitted_counts", "feature_names", "mean"),
-    *("scale", "fill", "text_columns", "n_batches", "drifted_since"),
+    *("scale", "fill", "text_columns", "cluster_names", "n_batches", "drifted_since"),
 )
 
 
@@ -94,6 +94,7 @@ def _to_json(value: Any) -> Any:
 
 def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of a clustering from the content of a file. Raises ValueError unless all fit together."""
+    content = {"cluster_names": None, **content}  # files of version 3.0.0 lack it
     if set(content) != {"format", *_PARTS}:
         raise ValueError(f"it must have just the parts {', '.join(_PARTS)}")
     parts = {name: content[name] for name in _PARTS}
@@ -101,7 +102,9 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     k, d = centres.shape
     names = _list(parts["sensitive_names"], "sensitive_names", _is_value)
     groups = [tuple(_list(values, "groups", _is_value, len(names))) for values in _list(parts["groups"], "groups", _is_list)]
-    for name, values in (("sensitive_names", list(map(str, names))), ("groups", groups)):
+    clusters = parts["cluster_names"]
+    clusters = [] if clusters is None else _list(clusters, "cluster_names", _is_text, k)
+    for name, values in (("sensitive_names", list(map(str, names))), ("groups", groups), ("cluster_names", clusters)):
         if len(set(values)) < len(values):
             raise ValueError(f"{name} has an entry twice")
     counts, fitted_counts = _array(parts, "counts", (len(groups), k), int), _array(parts, "fitted_counts", (len(groups),), int)

@@ -369,6 +369,9 @@ DAMAGES = {
     "scale without mean": lambda content: content.update(mean=None, scale=[1.0, 1.0]),
     "negative scale": setting("scale", [1.0, -1.0]),
     "text columns that are no features": setting("text_columns", {"keys": ["color"], "values": [["red", None]]}),
+    "a cluster name twice": setting("cluster_names", ["a", "b", "a"]),
+    "two cluster names": setting("cluster_names", ["a", "b"]),
+    "numbers as cluster names": setting("cluster_names", [0, 1, 2]),
     "text columns of numbers": setting("text_columns", {"keys": ["color"], "values": [[1]]}),
 }
 
@@ -393,6 +396,15 @@ def test_a_file_with_wrong_content_is_refused_even_if_its_digest_is_right(intact
     file.write_text(json.dumps(content))
     with pytest.raises(InvalidInput, match="is not an intact clustering from `clusterlets cluster --save`"):
         SavedClustering.load(str(file))
+
+
+def test_a_file_from_before_clusters_had_names_is_read(intact_file, tmp_path):
+    content = json.loads(intact_file.read_text())
+    del content["sha256"], content["cluster_names"]
+    (tmp_path / "model.json").write_text(json.dumps({**content, "sha256": saved_file._digest(content)}))
+    saved = SavedClustering.load(str(tmp_path / "model.json"))
+    labels = saved.assign(X[N:], pd.DataFrame({"sex": SEX[N:], "born": np.arange(N_NEW) % 2 + 1990}))
+    assert set(labels) == {0, 1, 2} and labels.dtype == np.int64
 
 
 @pytest.mark.parametrize(
