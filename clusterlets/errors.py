@@ -1,6 +1,7 @@
 """Exceptions whose messages are for users, and a hint for messages about unknown names."""
 
 import os
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -86,7 +87,22 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
     """The hint `` (did you mean 'adult'?)`` if an available name resembles ``name`` or contains it; otherwise ""."""
     from difflib import get_close_matches  # imported late: only errors need it
 
-    names = {candidate.casefold(): candidate for candidate in available}
-    similar = get_close_matches(name.casefold(), names, n=1)
-    similar = similar or [candidate for candidate in names if name and name.casefold() in candidate]
-    return f" (did you mean {names[similar[0]]!r}?)" if similar else ""
+    name_as_read, names = _as_read(name), {_as_read(candidate): candidate for candidate in available}
+    similar = get_close_matches(name_as_read, names, n=1)
+    similar = similar or [candidate for candidate in names if name and name_as_read in candidate]
+    if not similar:
+        return ""
+    other = names[similar[0]]
+    own_code, code = tell_apart([name, other])
+    return f" (did you mean {other!r}{'' if code == repr(other) else f', which is {code} and not {own_code}'}?)"
+
+
+def _as_read(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def tell_apart(values: Sequence[Any]) -> list[str]:
+    """The values as Python writes them; with escapes for code points where two would look the same."""
+    texts = [repr(value) for value in values]
+    normal_forms = {unicodedata.normalize("NFKC", text) for text in texts}
+    return texts if len(normal_forms) == len(texts) else [ascii(value) for value in values]

@@ -13,7 +13,7 @@ import pandas as pd
 from clusterlets.commands import cli, cluster, own_table, summary
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.commands.summary import Line, Summary
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.methods.fair_limit import FairLimit
 from clusterlets.parameter_text import parse_value
 from clusterlets.tables import user_table
@@ -75,8 +75,10 @@ class Asked:
         saved = SavedClustering.load(options.clustering)
         names = list(map(str, saved.sensitive_names))
         if sorted(names) != sorted(options.sensitive):
+            hints = [did_you_mean(name, names) for name in options.sensitive if name not in names]
             raise ClusterletsError(
-                f"{options.clustering} has the sensitive columns {', '.join(names)}, not {', '.join(options.sensitive)}."
+                f"{options.clustering} has the sensitive columns {', '.join(names)}, not {', '.join(options.sensitive)}"
+                f"{''.join(hints[:1])}."
             )
         if saved.feature_names and not (options.features or options.exclude):  # else the price would be about other features
             n_encoded = sum(map(len, saved.text_columns.values()))

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from clusterlets.algorithms.checks import check_groups, look_alikes
-from clusterlets.errors import InvalidInput, LookAlikeGroups
+from clusterlets.errors import InvalidInput, LookAlikeGroups, did_you_mean
 from clusterlets.estimators.inputs import as_array, as_invalid_input, frame_columns, is_missing
 from clusterlets.text import names_of_groups
 
@@ -109,9 +109,9 @@ def _select_columns(columns: list[tuple[Any, Any]], names: Sequence) -> list[tup
         return [column_of_text[str(name)] for name in names]
     if one_has_no_names:
         return columns
-    raise InvalidInput(
-        f"sensitive_features has no column {str(missing[0])!r}; the clustering has {', '.join(map(str, names))}."
-    )
+    name = str(missing[0])
+    hint = did_you_mean(name, column_of_text)
+    raise InvalidInput(f"sensitive_features has no column {name!r}{hint}; the clustering has {', '.join(map(str, names))}.")
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:

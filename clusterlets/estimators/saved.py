@@ -11,7 +11,7 @@ from clusterlets.algorithms.checks import check_groups, check_largest, check_sam
 from clusterlets.algorithms.geometry import squared_distances_to_centres
 from clusterlets.algorithms.limit_assignment import NewLabels, assign_new
 from clusterlets.algorithms.limits import products, violation_units
-from clusterlets.errors import LimitsMissed, LookAlikeGroups
+from clusterlets.errors import LimitsMissed, LookAlikeGroups, did_you_mean, tell_apart
 from clusterlets.estimators import saved_file
 from clusterlets.estimators.groups import encode, has_columns, values_of
 from clusterlets.estimators.inputs import (
@@ -325,12 +325,11 @@ class SavedClustering:
             alike = [other for other in known if other == value and isinstance(other, bool) == isinstance(value, bool)]
             alike = alike or [other for other in known if notation(other) == notation(value)]
             if len(alike) > 1:
-                raise InvalidInput(
-                    f"{where} {value!r} may be {' or '.join(map(repr, alike))} of the fit; spell it as one of them."
-                )
+                code, *codes = tell_apart([value, *alike])
+                raise InvalidInput(f"{where} {code} may be {' or '.join(codes)} of the fit; spell it as one of them.")
             matched[value] = alike[0] if alike else value
             if alike and value != alike[0] and str(value) != str(alike[0]):
-                respelt.append(f"{value!r} as {alike[0]!r}")
+                respelt.append(" as ".join(tell_apart([value, alike[0]])))
         unknown = look_alikes(value for value in matched.values() if value not in known)
         if unknown:
             raise InvalidInput(f"{where} {unknown}.")
@@ -389,7 +388,8 @@ class SavedClustering:
             n_columns = sum(name == other for other, _ in frame)
             if n_columns != 1:
                 has = "has no column" if not n_columns else "has more than one column"
-                raise InvalidInput(f"X {has} {name!r}; the clustering has {', '.join(needed)}.")
+                hint = "" if n_columns else did_you_mean(name, map(str, columns))
+                raise InvalidInput(f"X {has} {name!r}{hint}; the clustering has {', '.join(needed)}.")
         numbers = [(name, columns[name]) for name in (needed if is_encoded else numeric)]
         if self.fill is not None:
             fills = dict(zip(numeric, self.fill, strict=True))

@@ -10,7 +10,7 @@ from time import monotonic
 import numpy as np
 
 from clusterlets.algorithms.limits import exact_fraction
-from clusterlets.errors import ClusterletsError, NoClusteringError
+from clusterlets.errors import ClusterletsError, NoClusteringError, did_you_mean
 from clusterlets.methods import COMPILED, STRICT, Integer, Method, Parameter, Real
 
 _DEFAULT_DEVIATION = 0.02  # largest deviation, if no bound is given
@@ -266,7 +266,8 @@ def _indexes_of(requested, names, parameter: str, kind: str) -> list[int]:
         equal = [index for index, value in enumerate(available) if value == name]
         alike = equal or [index for index, value in enumerate(available) if str(value) == str(name)]
         if not alike:
-            raise ClusterletsError(f"{parameter}: there is no {kind} {name!r}, only {_join_quoted(available)}.")
+            hint = did_you_mean(str(name), map(str, available))
+            raise ClusterletsError(f"{parameter}: there is no {kind} {name!r}{hint}, only {_join_quoted(available)}.")
         indexes.append(alike[0])
     if len(set(indexes)) < len(indexes):
         raise ClusterletsError(f"{parameter}: {_join_quoted(requested)} name a {kind} twice; name it once.")

@@ -427,6 +427,23 @@ def test_a_file_that_was_changed_is_refused(intact_file, tmp_path, spoil):
         SavedClustering.load(str(file))
 
 
+def test_names_that_look_like_those_of_the_fit_are_told_apart_by_their_code_points():
+    composed, decomposed = "Köln", "Ko\u0308ln"
+    frame, groups = pd.DataFrame(X, columns=[composed, "b"]), pd.DataFrame({composed: np.where(SEX == "f", composed, "Bonn")})
+    saved = FairLimit(K, max_deviation=0.1, random_state=0).fit(frame[:N], sensitive_features=groups[:N]).saved()
+    codes = r"'Ko\\u0308ln' (which|as|may)?.*'K\\xf6ln'"
+    for own in (
+        {"X": frame.rename(columns={composed: decomposed})},
+        {"sensitive_features": groups.set_axis([decomposed], axis=1)},
+    ):
+        with pytest.raises(InvalidInput, match=f"no column '{composed}' .did you mean '{decomposed}', which is {codes}"):
+            saved.assign(**{"X": frame, "sensitive_features": groups, **own})
+    with pytest.warns(LookAlikeGroups, match=f"counted {codes}"):
+        saved.assign(frame[N:], groups[N:].replace(composed, decomposed))
+    with pytest.raises(InvalidInput, match="there is no group 'Ko\u0308ln' .did you mean 'Köln', which is 'K.xf6ln' and not"):
+        FairLimit(K, shares={decomposed: (0.1, 0.6)}).fit(frame, sensitive_features=groups)
+
+
 # ---- the commands ----------------------------------------------------------------------------------------------------
 
 
