@@ -3,10 +3,12 @@
 import csv
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from clusterlets.errors import did_you_mean
 from clusterlets.tables.table import BadData
 
 _MAX_UNPACKED, _MAX_CELLS = 2**30, 30_000_000  # of Excel files: bytes, and cells of a sheet
@@ -42,8 +44,8 @@ def damage_as_bad_data(name: str, format_name: str) -> Iterator[None]:
         raise BadData(f"{name} is not an intact {format_name} file ({reason}); save it anew, without a password.") from None
 
 
-def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[str]], dict[int, str], list[str]]:
-    """The header, the columns, the fault of each column that has one, by its position, and remarks.
+def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[str]], dict[int, str], str, list[str]]:
+    """The header, the columns, the fault of each column that has one, by its position, the sheet's name, and those of others.
 
     Reads the sheet of this name, or else the first visible one with cells.
     """
@@ -62,7 +64,8 @@ def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[s
         rows = [[_value(cell) for cell in row] for row in sheet.iter_rows()] if sheet else []
         formulas = _formulas_without_value(path, title, rows) if any("" in row for row in rows) else {}  # type: ignore[arg-type]
     if sheet is None and name is not None:
-        raise BadData(f"{path.name} has no sheet {name!r} with cells; its sheets: {', '.join(sheets)}.")
+        hint = did_you_mean(name, sheets)
+        raise BadData(f"{path.name} has no sheet {name!r} with cells{hint}; its sheets: {', '.join(sheets)}.")
     if sheet is None:
         raise BadData(f"{path.name} is empty{', but for hidden sheets: ' + ', '.join(hidden) if hidden else ''}.")
     while rows and not any(cell != "" for cell in rows[-1]):
@@ -75,8 +78,7 @@ def read_sheet(path: Path, name: str | None) -> tuple[list[str], list[Sequence[s
             fault = f"the cells {merged.coord} are merged, so only the first has a value; unmerge them, and fill in the others."
             faults |= dict.fromkeys(range(merged.min_col - 1, min(merged.max_col, width)), fault)
     others = [title for title in sheets if title != sheet.title]
-    remarks = [f"read the sheet {sheet.title!r}; --sheet names another: {', '.join(others)}"] if others and name is None else []
-    return header, list(zip(*rows, strict=True)) or [()] * len(header), faults, remarks
+    return header, list(zip(*rows, strict=True)) or [()] * len(header), faults, sheet.title, others
 
 
 def _check_size(path: Path) -> None:
@@ -102,8 +104,8 @@ def _formulas_without_value(path: Path, title: str, rows: Sequence[Sequence[str]
     from openpyxl import load_workbook
 
     faults: dict[int, str] = {}
-    for row in load_workbook(path, read_only=True)[title].iter_rows():
-        for cell in row:
+    with closing(load_workbook(path, read_only=True)) as book:
+        for cell in chain.from_iterable(book[title].iter_rows()):
             if cell.data_type == "f" and not rows[cell.row - 1][cell.column - 1]:
                 message = f"the file lacks the result of the formula in {cell.coordinate}; open it in Excel, and save it there."
                 faults.setdefault(cell.column - 1, message)

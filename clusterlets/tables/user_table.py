@@ -5,6 +5,7 @@ read as text.
 """
 
 import codecs
+import functools
 import importlib.util
 import io
 import json
@@ -47,15 +48,18 @@ _DATE = re.compile(r"\d{4}([-/.])\d\d?\1\d\d?\b|\d\d?([-/.])\d\d?\2\d{4}\b")
 _COMPACT_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _SEPARATOR_LINE = re.compile(r"sep=([^\r\n])(?=\r|\n)", re.IGNORECASE)
 _MIN_LEVEL = 0.01  # smallest share of rows of a text value with a feature of its own
-# Patterns of cells that people read as numbers, each with a remedy for the message. A column of such cells is not text.
+_SIGNS = {".": "point", ",": "comma"}
+# Patterns of cells that people read as numbers, each with a remedy for the message, where D is the decimal sign and O the other
+# one. A column of such cells is not text.
 _MISSPELT_NUMBERS = {
-    re.compile(r"[+-]?\d{1,3},\d{3}"): "a number with a comma: --thousands , if it separates thousands, or --decimal ,",
-    re.compile(r"[+-]?\d{1,3}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?"): "a number with separators of "
-    "thousands: name them with --thousands and --decimal (in a configuration, thousands and decimal)",
-    re.compile(r"[+-]?\d*,\d+"): "a number with a comma: write decimals with a point, or use --decimal , (in a configuration, "
+    r"[+-]?\d{1,3}[O]\d{3}": "a number with a {other}: --thousands {O} if it separates thousands, or --decimal {O} (in a "
+    "configuration, thousands or decimal)",
+    r"[+-]?\d{1,3}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?": "a number with separators of thousands: name them "
+    "with --thousands and --decimal (in a configuration, thousands and decimal)",
+    r"[+-]?\d*[O]\d+": "a number with a {other}: write decimals with a {decimal}, or use --decimal {O} (in a configuration, "
     "decimal)",
-    re.compile(r"[+-]?\d{1,3}(?:_\d{3})+(?:\.\d+)?"): "a number with underscores: leave them out, or use --thousands _",
-    re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
+    r"[+-]?\d{1,3}(?:_\d{3})+(?:[D]\d+)?": "a number with underscores: leave them out, or use --thousands _",
+    r"[+\-−]?\d+(?:[D]\d+)?": "a number in other characters: write it with 0 to 9, a {decimal} and a hyphen",
 }
 
 
@@ -184,11 +188,11 @@ def read(
     ClusterletsError
         If the file cannot be used. The message names the file, the line and the column.
     """
-    with _bad_data_as_user_error(path):
-        source = _Source.open(path, sensitive, features, reading, exclude, keep)
+    with _bad_data_as_user_error(path) as hints:
+        source = _Source.open(path, sensitive, features, reading, hints, exclude, keep)
         sensitive_values, has_group, group_remarks = source.groups(sensitive)
         for name, values in sensitive_values.items():
-            with _at(f"{path.name}, column {name!r}:"):
+            with _at(f"{source.name}, column {name!r}:"):
                 check_groups(dict.fromkeys(values[has_group].tolist()), int(has_group.sum()))
         columns, remarks = source.columns(features), source.remarks + source.remarks_on_unused(features)
         text_columns = [column for column in columns if column.is_text] if one_hot or features == NUMERIC else []
@@ -198,14 +202,14 @@ def read(
             text_columns = [column for column in text_columns if column not in dates]
             remarks.append(f"left out (dates): {', '.join(column.name for column in dates)}")
         if features == NUMERIC:
-            chosen, skipped = _choose_features(path.name, [*columns, *(text_columns if one_hot else [])], reason_to_skip)
+            chosen, skipped = _choose_features(source.name, [*columns, *(text_columns if one_hot else [])], reason_to_skip)
             columns = [column for column in columns if column in chosen]
             text_columns = [column for column in text_columns if column in chosen or not one_hot]
             remarks += skipped
         X, has_features, row_remarks = source.complete_rows(columns, text_columns if one_hot else [], advice)
         remarks += [remark for column in (*columns, *text_columns) for remark in column.remarks(reading.decimal)]
         if not has_features.any():
-            raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
+            raise BadData(f"{source.name}: every row lacks a feature; name fewer columns with --features.")
         fill = np.median(X, axis=0) if reading.missing == "median" else None  # the same median with the gaps as without them
         names, slices, levels_of_columns = [column.name for column in columns], [], {}
         for column in text_columns if one_hot else []:
@@ -217,13 +221,13 @@ def read(
             X = np.column_stack([X, dummies])
             names += [f"{column.name} = {'other' if level is None else level}" for level in levels]
             levels_of_columns[column.name] = levels
-        with _at(f"{path.name}:"):
+        with _at(f"{source.name}:"):
             sensitive_columns = [np.where(has_group, values, "")[has_features] for values in sensitive_values.values()]
             table = table_of_groups(X[has_features], tuple(names), sensitive_columns, min_groups)
             table = replace(table, one_hot=tuple(slices), text_columns=levels_of_columns, fill=fill)
             check(table)
         if not np.ptp(table.X, axis=0).any():
-            raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
+            raise BadData(f"{source.name}: no feature varies, so all rows are the same point.")
     remarks = [*row_remarks, *group_remarks(has_features), *remarks]
     ignored = [column.name for column in text_columns if not one_hot]
     rows = np.flatnonzero(has_features & has_group)
@@ -258,8 +262,8 @@ def read_rows(
     kept : mapping of str to object array (n,)
         The cells of the columns to keep, as text.
     """
-    with _bad_data_as_user_error(path):
-        source = _Source.open(path, sensitive, [*features, *text], reading, keep=keep)
+    with _bad_data_as_user_error(path) as hints:
+        source = _Source.open(path, sensitive, [*features, *text], reading, hints, keep=keep)
         sensitive_values, has_group, group_remarks = source.groups(sensitive)
         numeric = source.columns(features)
         X, has_features, remarks = source.complete_rows(
@@ -269,7 +273,7 @@ def read_rows(
         rows = np.flatnonzero(has_features & has_group)
         if not len(rows):
             raise BadData(
-                f"{path.name}: no row has a sensitive value{' and all features' if reading.missing == 'drop' else ''}."
+                f"{source.name}: no row has a sensitive value{' and all features' if reading.missing == 'drop' else ''}."
             )
         remarks += group_remarks(has_features)
         columns: dict[str, np.ndarray] = dict(zip(features, X[rows].T, strict=True))
@@ -281,11 +285,14 @@ def read_rows(
 
 
 @contextmanager
-def _bad_data_as_user_error(path: Path) -> Iterator[None]:
+def _bad_data_as_user_error(path: Path) -> Iterator[list[str]]:
+    """Raise BadData as ClusterletsError, with the hints that the list holds by then, such as the names of other sheets."""
+    hints: list[str] = []
     try:
-        yield
+        yield hints
     except BadData as problem:
-        raise ClusterletsError(f"{problem} Correct {path} or the options, and run again.") from None
+        message = " ".join([str(problem), *(f"{hint}." for hint in hints)])
+        raise ClusterletsError(f"{message} Correct {path} or the options, and run again.") from None
 
 
 @contextmanager
@@ -304,7 +311,7 @@ def _at(where: str) -> Iterator[None]:
 class _Source:
     """The cells of a file."""
 
-    name: str
+    name: str  # of the file and its sheet
     unit: str  # of the numbers below: line or row
     numbers: Sequence[int]  # where each row (n,) stands in the file
     cells: dict[str, Sequence[str]]  # (n,) of each column, "" if a value is missing
@@ -319,19 +326,24 @@ class _Source:
         sensitive: Sequence[str],
         features: str | Sequence[str],
         reading: Reading,
+        hints: list[str],
         exclude: Sequence[str] = (),
         keep: Sequence[str] = (),
     ) -> "_Source":
-        """Read a file that has all these columns."""
+        """Read a file that has all these columns. A hint for errors about the content is added to ``hints``."""
         reading.check()
         check_file(path)
-        ending, numbers, faults, remarks = path.suffix.lower(), [], {}, []  # type: ignore[var-annotated]
+        name, ending, numbers, faults, remarks = path.name, path.suffix.lower(), [], {}, []  # type: ignore[var-annotated]
         if reading.sheet is not None and ending != ".xlsx":
             raise BadData(f"{path.name} has no sheets, so --sheet {reading.sheet} cannot be one.")
         if ending in SEPARATORS:
             header, columns, numbers = _read_text(path, reading)
         elif ending == ".xlsx":
-            header, columns, faults, remarks = read_sheet(path, reading.sheet)
+            header, columns, faults, sheet, others = read_sheet(path, reading.sheet)
+            name = f"{path.name}, sheet {sheet!r}"
+            if others and reading.sheet is None:
+                hints.append(f"--sheet names another: {', '.join(others)}")
+                remarks = [f"read the sheet {sheet!r}; {hints[0]}"]
         else:
             header, columns = _read_parquet(path)
         unit = "line" if numbers else "row"
@@ -339,14 +351,14 @@ class _Source:
         while header and not header[-1].strip() and not "".join(columns[-1]).strip():  # each line ends with a separator
             header, columns = header[:-1], columns[:-1]
         named = [*sensitive, *([] if features == NUMERIC else features), *keep]
-        header = _check_header(path.name, header, [*named, *exclude], features)
+        header = _check_header(name, header, [*named, *exclude], features)
         if not len(numbers):
-            raise BadData(f"{path.name} has a header but no rows.")
-        candidates = [name for name in header if name not in (*sensitive, *exclude, *keep)]
+            raise BadData(f"{name} has a header but no rows.")
+        candidates = [column for column in header if column not in (*sensitive, *exclude, *keep)]
         for index, fault in faults.items():
             if header[index] in (named if features != NUMERIC else (*named, *candidates)):
-                raise BadData(f"{path.name}: column {header[index]!r}: {fault}")
-        return cls(path.name, unit, numbers, dict(zip(header, columns, strict=True)), candidates, reading, remarks)
+                raise BadData(f"{name}: column {header[index]!r}: {fault}")
+        return cls(name, unit, numbers, dict(zip(header, columns, strict=True)), candidates, reading, remarks)
 
     def kept(self, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
         """The cells (n,) of these columns in these rows, as text."""
@@ -440,9 +452,10 @@ class _Source:
             cell = column.cells[column.first_unusable]
             others = ", ".join(f"{column.name!r} ({column.n_unusable})" for column in unusable)
             note = f" All columns with such cells: {others}." if len(unusable) > 1 else ""
+            problem = _explain_cell(cell, self.reading)
             raise BadData(
                 f"{self.name}, {self.unit} {self.numbers[column.first_unusable]}: column {column.name!r} holds {cell[:60]!r}, "
-                f"{_explain_cell(cell)} (unusable cells in the column: {column.n_unusable}).{note} {advice}".rstrip()
+                f"{problem} (unusable cells in the column: {column.n_unusable}).{note} {advice}".rstrip()
             )
         for column in columns:
             if column.kinds["number"] and column.kinds["boolean"]:
@@ -547,7 +560,7 @@ class _Column:
         irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN or too large
         kinds, first_unusable = Counter(number=len(cells) - len(irregular)), -1
         for index in irregular:
-            kind = _kind(cells[index], values[index])
+            kind = _kind(cells[index], values[index], reading.decimal)
             kinds[kind] += 1
             values[index] = _BOOLEANS[cells[index].strip().lower()] if kind == "boolean" else np.nan
             if first_unusable < 0 and kind in ("misspelt", "text"):
@@ -596,21 +609,31 @@ def _is_gap(cell: str) -> bool:
     return cell.strip().lower() in _MISSING_MARKS
 
 
-def _kind(cell: str, value: float) -> str:
+def _kind(cell: str, value: float, decimal: str) -> str:
     """The kind (boolean, missing, misspelt or text) of a cell whose number, ``value``, is NaN or too large."""
     if cell.strip().lower() in _BOOLEANS:
         return "boolean"
     if _is_gap(cell):
         return "missing"
-    return "misspelt" if not np.isnan(value) or _remedy(cell) else "text"
+    return "misspelt" if not np.isnan(value) or _remedy(cell, decimal) else "text"
 
 
-def _remedy(cell: str) -> str | None:
-    return next((remedy for pattern, remedy in _MISSPELT_NUMBERS.items() if pattern.fullmatch(cell.strip())), None)
+def _remedy(cell: str, decimal: str) -> str | None:
+    return next((remedy for pattern, remedy in _remedies(decimal).items() if pattern.fullmatch(cell.strip())), None)
 
 
-def _explain_cell(cell: str) -> str:
-    remedy = _remedy(cell) if np.isnan(numerals.parse_number(cell)) else None
+@functools.cache
+def _remedies(decimal: str) -> dict[re.Pattern, str]:
+    other = "," if decimal == "." else "."
+    signs = {"decimal": _SIGNS[decimal], "other": _SIGNS[other], "O": other}
+    return {
+        re.compile(pattern.replace("D", decimal).replace("O", other)): remedy.format(**signs)
+        for pattern, remedy in _MISSPELT_NUMBERS.items()
+    }
+
+
+def _explain_cell(cell: str, reading: Reading) -> str:
+    remedy = _remedy(cell, reading.decimal) if np.isnan(reading.numbers([cell])[0]) else None
     return remedy or f"which is not a finite number below {LARGEST:g}"
 
 

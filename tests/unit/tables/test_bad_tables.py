@@ -283,7 +283,7 @@ def test_excel_is_the_same_table_as_csv(read, tmp_path):
     frame.to_excel(tmp_path / "people.xlsx", index=False)
     assert fingerprint(user_table.read(tmp_path / "people.xlsx", ["city"])[0]) == fingerprint(read(GOOD)[0])
     frame.assign(age=[31, None, "old"]).to_excel(tmp_path / "people.xlsx", index=False)
-    with pytest.raises(ClusterletsError, match="people.xlsx, row 3: column 'age' holds 'old'"):
+    with pytest.raises(ClusterletsError, match="people.xlsx, sheet 'Sheet1', row 3: column 'age' holds 'old'"):
         user_table.read(tmp_path / "people.xlsx", ["city"])
     (tmp_path / "people.xlsx").write_bytes(b"PK no workbook")
     with pytest.raises(ClusterletsError, match="people.xlsx is not an intact Excel file"):
@@ -349,6 +349,39 @@ def test_an_unknown_column_is_answered_with_the_ten_nearest_names(read):
     content = ",".join([*names, "city"]) + "\n" + "\n".join(",".join(["1"] * 40 + [city]) for city in "aab")
     with pytest.raises(ClusterletsError, match="no column 'feature_77' .*; its columns: feature_7, feature_17, .* and 31 more"):
         read(content, features=["feature_77"])
+
+
+def test_names_that_look_the_same_are_told_apart_by_their_code_points(read):
+    composed, decomposed = "Größe", "Gro\u0308ße"
+    content = f"{decomposed},Alter,city\n1,1,a\n2,3,b\n4,4,a\n"
+    hint = re.escape(rf"(did you mean '{decomposed}', which is 'Gro\u0308\xdfe' and not 'Gr\xf6\xdfe'?)")
+    with pytest.raises(ClusterletsError, match=rf"no column '{composed}' {hint}"):
+        read(content, features=[composed])
+    with pytest.raises(ClusterletsError, match=r"no column 'Ö' \(did you mean 'O\u0308', which is "):
+        read(content.replace("city", "O\u0308"), sensitive=["Ö"])
+    with pytest.raises(ClusterletsError, match=r"no column 'größe' \(did you mean 'Größe'\?\)"):
+        read(content.replace(decomposed, composed), features=["größe"])
+
+
+@pytest.mark.parametrize(
+    ("decimal", "cell", "remedy"),
+    [
+        (".", "374,560", "with a comma: --thousands , if it separates thousands, or --decimal , (in a configuration"),
+        (",", "374.560", "with a point: --thousands . if it separates thousands, or --decimal . (in a configuration"),
+        (".", "374,5", "with a comma: write decimals with a point, or use --decimal , "),
+        (",", "374.5", "with a point: write decimals with a comma, or use --decimal . "),
+        (",", "1,140.16", "with separators of thousands: name them"),
+        (",", "1_140,5", "with underscores: leave them out"),
+        (",", "−3,5", "in other characters: write it with 0 to 9, a comma and a hyphen"),
+        (".", "9" * 101, "which is not a finite number below 1e+100"),
+        (",", "9" * 101 + ",5", "which is not a finite number below 1e+100"),
+    ],
+)
+def test_a_number_in_another_notation_is_refused_with_the_options_that_read_it(read, decimal, cell, remedy):
+    content = f"pay;age;city\n1;1;a\n{cell};3;b\n4;4;a\n"
+    message = f"line 3: column 'pay' holds {re.escape(repr(cell[:60]))}, .*{re.escape(remedy)}"
+    with pytest.raises(ClusterletsError, match=message):
+        read(content, decimal=decimal, separator=";")
 
 
 def test_constant_features_stay_and_are_mentioned(read):

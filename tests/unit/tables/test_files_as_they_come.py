@@ -3,6 +3,7 @@
 import codecs
 import gzip
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -148,7 +149,7 @@ def test_capitals_and_whole_numbers_in_excel(write_book):
     ],
 )
 def test_cells_whose_values_the_file_lacks_are_refused(write_book, change, message):
-    with pytest.raises(ClusterletsError, match=f"people.xlsx: column {message}"):
+    with pytest.raises(ClusterletsError, match=f"people.xlsx, sheet 'People': column {message}"):
         user_table.read(write_book(change), ["city"])
 
 
@@ -213,10 +214,41 @@ def test_the_first_visible_sheet_with_cells_is_read_and_named(write_book):
     assert len(table.X) == 12 and remarks == ["read the sheet 'People'; --sheet names another: Hidden, Other"]
     table, remarks, *_ = user_table.read(path, ["city"], reading=user_table.Reading(sheet="Other"))
     assert table.feature_names == ("size",) and remarks == []
-    with pytest.raises(
-        ClusterletsError, match="people.xlsx has no sheet 'Third' with cells; its sheets: Hidden, People, Other"
-    ):
-        user_table.read(path, ["city"], reading=user_table.Reading(sheet="Third"))
+    with pytest.raises(ClusterletsError, match="people.xlsx has no sheet 'May' with cells; its sheets: Hidden, People, Other"):
+        user_table.read(path, ["city"], reading=user_table.Reading(sheet="May"))
+    with pytest.raises(ClusterletsError, match=r"no sheet 'people' with cells \(did you mean 'People'\?\)"):
+        user_table.read(path, ["city"], reading=user_table.Reading(sheet="people"))
+
+
+SHEET_FAULTS = {
+    "column 2 has no name": lambda sheet: [sheet.insert_rows(1), sheet.cell(1, 1, "Figures of May")],
+    "row 3: column 'age' holds 'old'": lambda sheet: sheet.cell(4, 1, "old"),
+    "row 3: column 'age' is empty": lambda sheet: sheet.cell(4, 1).__setattr__("value", None),
+    "has no column 'city'": lambda sheet: sheet.cell(1, 3, "town"),
+    "column 'city': it holds fractions": lambda sheet: [sheet.cell(row, 3, row + 0.5) for row in range(2, 14)],
+    "every row has the same group": lambda sheet: fill(sheet, 3, "Rom"),
+    "no feature varies": lambda sheet: [fill(sheet, column, "1") for column in (1, 2)],
+    "has a header but no rows": lambda sheet: sheet.delete_rows(2, 12),
+}
+
+
+@pytest.mark.parametrize("fault", SHEET_FAULTS)
+@pytest.mark.parametrize("has_other", [False, True])
+def test_an_error_about_a_sheet_names_it_and_the_others_unless_it_was_asked_for(write_book, fault, has_other):
+    def change(book, sheet):
+        SHEET_FAULTS[fault](sheet)
+        if has_other:
+            book.create_sheet("Other")["A1"] = "age"
+
+    path, message = write_book(change), rf"people.xlsx, sheet 'People'\W.*{fault}"
+    hint = r"\. --sheet names another: Other\. Correct "
+    for sheet in (None, "People"):
+        for reader in (user_table.read, user_table.read_rows):
+            if reader is user_table.read_rows and any(word in fault for word in ("every row", "varies", "fractions")):
+                continue  # no faults of a few new rows
+            with pytest.raises(ClusterletsError, match=message) as error:
+                reader(path, ["city"], ["age", "pay"], user_table.Reading(sheet=sheet))
+            assert bool(re.search(hint, str(error.value))) == (has_other and sheet is None)
 
 
 def test_a_sheet_of_a_text_file_is_refused(read):
