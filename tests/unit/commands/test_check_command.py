@@ -68,6 +68,23 @@ def test_each_breach_of_the_contract_is_named_with_what_was_tried_and_the_sectio
     assert section.replace("-", " ") in [heading.replace(",", "") for heading in headings]
 
 
+def test_an_error_is_shown_once_with_all_trials_that_it_ended(run, tmp_path):
+    text = METHOD.replace("random_state, share", "share").replace("random_state.integers", "np.zeros").replace("BODY", "")
+    (tmp_path / "mine.py").write_text(text.replace("DECLARATION", ""))
+    status, output, _ = run("check", str(tmp_path / "mine.py"))
+    assert status == 1
+    wrong = re.findall(r"^WRONG  (.*): failed: TypeError: Mine.fit\(\) takes", output, re.MULTILINE)
+    (shown,) = re.findall(r"^what ended (\d+) trials \((.*)\):\nTraceback .*", output, re.MULTILINE)
+    assert shown == (str(len(wrong)), "; ".join(wrong)) and len(wrong) > 5 and output.count("Traceback") == 1
+    body = "if n_clusters == 1: 1 / 0\n        if len(X) > 60: raise KeyError('x')"
+    (tmp_path / "mine.py").write_text(METHOD.replace("DECLARATION", "").replace("BODY", body))
+    output = run("check", str(tmp_path / "mine.py"))[1]
+    assert re.findall(r"^what ended (.*):$", output, re.MULTILINE) == [
+        "1 trial (a single cluster)",
+        "2 trials (500 rows, 3 groups, k = 5; 2,000 rows, 3 groups, k = 5)",
+    ]
+
+
 def test_nothing_is_wrong_with_a_method_that_keeps_the_contract(run, tmp_path):
     (tmp_path / "mine.py").write_text(METHOD.replace("DECLARATION", "most_groups = 2").replace("BODY", ""))
     status, output, _ = run("check", str(tmp_path / "mine.py"))
