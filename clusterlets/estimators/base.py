@@ -14,6 +14,7 @@ from clusterlets.estimators.inputs import (
     as_invalid_input,
     check_equal_weights,
     check_numbers,
+    feature_names,
     generator,
     weights_of_rows,
 )
@@ -145,12 +146,12 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def _check_new_rows(self, X) -> np.ndarray:
         check_is_fitted(self)
-        X = self._numbers(X, reset=False)
-        with as_invalid_input():
-            check_largest(X)
-        return X
+        return self._numbers(X, reset=False)
 
     def _numbers(self, X, **settings) -> np.ndarray:
         """X as an array of numbers; InvalidInput names a column that holds something else."""
         check_numbers(X)
-        return validate_data(self, X, dtype=np.float64, order="C", **settings)
+        names, X = feature_names(X), validate_data(self, X, dtype=np.float64, order="C", **settings)
+        with as_invalid_input():
+            check_largest(X, names)
+        return X

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from clusterlets.errors import ClusterletsError, InvalidInput, NoClusteringError
+from clusterlets.text import counted, first_of
 
 # How NumPy and pandas spell a missing value in an array of text, such as np.array(["f", np.nan]).
 _GAPS_AS_TEXT = {"nan", "NaT", "<NA>"}
@@ -102,34 +103,44 @@ def feature_names(X) -> list | None:
     return None if columns is None else [name for name, _ in columns]
 
 
-def check_numbers(X) -> None:
-    """Raise InvalidInput if X has masked values, a column of text, dates or times, or a gap in a column with a name.
+def check_numbers(X, may_have_gaps: bool = False) -> None:
+    """Raise InvalidInput if X has masked values, or a column of text, dates, times, infinite numbers or, unless allowed, gaps.
 
     What else X must be, scikit-learn checks. O(n d).
     """
     frame = frame_columns(X)
     if frame is None:
         array = as_array(X, "X")
-        frame = list(enumerate(array.T)) if array.ndim == 2 and array.dtype.kind in "mMOUS" else []
-        check_columns(frame, have_names=False)
+        frame = list(enumerate(array.T)) if array.ndim == 2 and array.dtype.kind in "fmMOUS" else []
+        check_columns(frame, have_names=False, may_have_gaps=may_have_gaps)
     else:
-        check_columns(frame, have_names=True)
+        check_columns(frame, have_names=True, may_have_gaps=may_have_gaps)
 
 
-def check_columns(columns: list[tuple[Any, Any]], have_names: bool) -> None:
+def check_columns(columns: list[tuple[Any, Any]], have_names: bool, may_have_gaps: bool = False) -> None:
     """What :func:`check_numbers` checks, for columns (n,) of X that are given as pairs with their names or numbers."""
+    gaps, infinite = {}, {}
     for name, column in columns:
         values = np.asarray(column)
         if values.dtype.kind in "mM":
             _refuse_time(name, values[0] if len(values) else "")
         if values.dtype.kind in "OUS":
             _check_cells(name, values, have_names)
-        missing = np.flatnonzero(is_missing(values) if have_names else [])
-        if len(missing):
-            raise InvalidInput(
-                f"X: column {name!r} contains NaN: {len(missing)} rows have no value, the first is row {missing[0]} (counting "
-                "from 0). Fill the gaps, or drop these rows."
-            )
+        gaps[name], infinite[name] = np.flatnonzero(is_missing(values)), np.flatnonzero(_is_infinite(values))
+    _refuse_rows({} if may_have_gaps else gaps, "contains NaN", "no value", "Fill the gaps, or drop these rows")
+    _refuse_rows(infinite, "contains inf", "an infinite number", "Correct these numbers, or drop these rows")
+
+
+def _refuse_rows(rows_of_columns: dict[Any, np.ndarray], what: str, have: str, remedy: str) -> None:
+    """Raise InvalidInput if a column has such rows. It names all these columns."""
+    faulty = {name: rows for name, rows in rows_of_columns.items() if len(rows)}
+    if faulty:
+        (name, rows), *others = faulty.items()
+        noted = f"; the same holds for {', '.join(first_of([repr(other) for other, _ in others], 5))}" if others else ""
+        raise InvalidInput(
+            f"X: column {name!r} {what}: {counted(len(rows), 'row has', 'rows have')} {have}, the first is row {rows[0]} "
+            f"(counting from 0){noted}. {remedy}."
+        )
 
 
 def _check_cells(name: Any, cells: np.ndarray, must_be_numbers: bool) -> None:
@@ -151,6 +162,12 @@ def _refuse_time(name: Any, cell: Any) -> None:
         f"X: column {name!r} holds dates or times, such as {cell}. Leave the column out, or turn it into a number that you can "
         "compare with the other features, such as years."
     )
+
+
+def _is_infinite(values: np.ndarray) -> np.ndarray:
+    if values.dtype != object:
+        return np.isinf(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+    return np.fromiter((isinstance(value, float) and np.isinf(value) for value in values), dtype=bool, count=len(values))
 
 
 def is_missing(values: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from clusterlets.algorithms.limit_repair import repair_labels
 from clusterlets.algorithms.limits import limit_rows, products
 from clusterlets.estimators.fair_limit import NumberPerColumn
 from clusterlets.estimators.groups import column_names, encode, names_of, values_of
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, check_whole
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, check_numbers, check_whole, feature_names
 from clusterlets.estimators.memberships import encode_labels
 from clusterlets.estimators.saved import limits_above
 from clusterlets.methods import fair_limit
@@ -175,8 +175,8 @@ def _costs(X, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
     if X is None:
         return None
     check_numbers(X)
-    X = check_array(X, dtype=np.float64, order="C")
-    check_largest(X)
+    names, X = feature_names(X), check_array(X, dtype=np.float64, order="C")
+    check_largest(X, names)
     if len(X) != len(labels):
         raise InvalidInput(f"There are {len(labels)} labels, but X has {len(X)} rows.")
     return squared_distances_to_centres(X, moments_by_label(X, labels, n_clusters)[0], n_clusters)

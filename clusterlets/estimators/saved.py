@@ -358,7 +358,7 @@ class SavedClustering:
         if frame is not None and self.feature_names is not None:
             X = self._features_of_columns(frame, self.feature_names)
         else:
-            check_numbers(X)
+            check_numbers(X, may_have_gaps=self.fill is not None)
             try:
                 X = np.array(as_array(X, "X"), dtype=np.float64, order="C")
             except (TypeError, ValueError):

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from clusterlets import FRAC, FairLimit, cluster_composition, fairness_report, tune
+from clusterlets import FRAC, FairLimit, cluster_composition, fairness_report, repair, tune
 from clusterlets.algorithms.checks import look_alikes
 from clusterlets.errors import InvalidInput, LookAlikeGroups
 from clusterlets.estimators import SavedClustering, deviation_scorer
@@ -87,7 +87,9 @@ GOOD_GROUPS = {
 FRAME = {"age": X[:, 0], "pay": X[:, 1]}
 NAMED_TEXT = r"column 'pay' holds the text 'a'\. Leave the column out"
 TIME = "holds dates or times, such as"
-MISSING = r"column 'pay' contains NaN: 1 rows have no value, the first is row 1 \(counting from 0\)"
+MISSING = r"column 'pay' contains NaN: 1 row has no value, the first is row 1 \(counting from 0\)"
+INFINITE = r"column 'pay' contains inf: 2 rows have an infinite number, the first is row 1 \(counting from 0\)\. Correct"
+WITH_INFINITY = [1.0, np.inf, -np.inf] + [2.0] * 57
 WITH_TEXT, WITH_GAP = FRAME | {"pay": ["a"] * N}, FRAME | {"pay": [1.0, None] + [2.0] * 58}
 BAD_FEATURES = {
     "text in pandas": (pd.DataFrame(WITH_TEXT), NAMED_TEXT),
@@ -105,6 +107,13 @@ BAD_FEATURES = {
     "a gap in pandas": (pd.DataFrame(WITH_GAP), MISSING),
     "NA in pandas": (pd.DataFrame(WITH_GAP).convert_dtypes(), MISSING),
     "null in Arrow": (pa.table(WITH_GAP), MISSING),
+    "gaps in two columns": (pd.DataFrame(WITH_GAP | {"age": [None] * N}), f"column 'age' contains NaN: {N} rows .*; .* 'pay'"),
+    "a gap in NumPy": (np.where(np.arange(2 * N).reshape(N, 2) == 3, np.nan, X), MISSING.replace("'pay'", "1")),
+    "a gap among objects": (np.where(np.arange(2 * N).reshape(N, 2) == 3, None, X), MISSING.replace("'pay'", "1")),
+    "infinity in pandas": (pd.DataFrame(FRAME | {"pay": WITH_INFINITY}), INFINITE),
+    "infinity as an object": (pd.DataFrame(FRAME | {"pay": WITH_INFINITY}, dtype=object), INFINITE),
+    "infinity in Arrow": (pa.table(FRAME | {"pay": WITH_INFINITY}), INFINITE),
+    "infinity in NumPy": (np.column_stack([PAY, WITH_INFINITY]), INFINITE.replace("'pay'", "1")),
     "a mask": (np.ma.array(X, mask=X > 2), "X has masked values"),
 }
 GOOD_FEATURES = {
@@ -144,6 +153,14 @@ def test_columns_that_are_no_features_are_refused_by_name(case, entry):
     with pytest.raises(InvalidInput, match=message), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of names that the fit did not have
         FEATURES_AT[entry](features)
+
+
+@pytest.mark.parametrize("entry", ["fit", "predict", "repair"])
+def test_a_column_of_numbers_that_are_too_large_is_named(entry):
+    entries = FEATURES_AT | {"repair": lambda X: repair(X, LABELS, sensitive_features=SEX)}
+    with pytest.raises(InvalidInput, match="feature 'pay' holds 1e[+]101"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of names that the fit did not have
+        entries[entry](pd.DataFrame(FRAME | {"pay": [1e101] * N}))
 
 
 @pytest.mark.parametrize("case", GOOD_FEATURES)
