@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil
+from textwrap import fill
 
 import matplotlib
 
@@ -48,6 +49,7 @@ _OTHER_COLORS = (
 )
 _OTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
 WIDTH = 7.0  # inches
+_LETTER_WIDTH = 0.06  # of the labels that all panels share, in inches
 _PANELS_PER_ROW = 4
 #: Settings for ``rc_context``: axes with a pale grid behind the marks.
 GRID = {
@@ -171,7 +173,8 @@ def add_method_legend(figure: Figure, styles: dict[str, tuple[str, str]], x: str
     ]
     add_legend(figure, handles, title)
     figure.supxlabel(x)
-    figure.supylabel(y)
+    # A line longer than the figure is high would leave blank bands above and below the panels.
+    figure.supylabel(fill(y, int(figure.get_figheight() / _LETTER_WIDTH)), multialignment="center")
 
 
 def add_legend(figure: Figure, handles: Sequence[Artist], title: str | None = None, columns: int = 4) -> None:
