@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError, InvalidInput
+from clusterlets.errors import ClusterletsError, InvalidInput, tell_apart
 
 #: Largest magnitude of a feature. Its inverse is the smallest range of a feature that is not constant. Sums of squares of both
 #: lie well within the range of double precision, for any table that fits into memory.
@@ -78,13 +78,6 @@ def _parse_number(text: str) -> float:
         return math.nan
 
 
-def _tell_apart(values: list) -> list[str]:
-    """The values as Python writes them; with escapes where two would look the same."""
-    texts = [repr(value) for value in values]
-    normal_forms = {unicodedata.normalize("NFKC", text) for text in texts}
-    return texts if len(normal_forms) == len(texts) else [ascii(value) for value in values]
-
-
 def notation(value: Any) -> str | float:
     """What a value has in common with those that look alike: a number, also for true (1) and false (0), or else a text."""
     visible = "".join(character for character in str(value) if unicodedata.category(character) != "Cf")
@@ -101,7 +94,7 @@ def look_alikes(values: Iterable[Any]) -> str:
     spellings: dict[Any, list] = {}
     for value in values:
         spellings.setdefault(notation(value), []).append(value)
-    alike = [" and ".join(_tell_apart(group)) for group in spellings.values() if len(group) > 1]
+    alike = [" and ".join(tell_apart(group)) for group in spellings.values() if len(group) > 1]
     return f"these groups look alike: {'; '.join(alike)}. If they are the same group, spell them alike" if alike else ""
 
 

@@ -38,6 +38,8 @@ def write(path: str, parts: Mapping[str, Any]) -> None:
     """Write the parts of a clustering. Raises InvalidInput if the file could not be read again."""
     try:
         content = {"format": _FORMAT, **{name: _to_json(value) for name, value in parts.items()}}
+        if content["cluster_names"] is None:  # version 3.0.0 reads no file with this part
+            del content["cluster_names"]
         _checked(content)
     except ValueError as problem:
         raise InvalidInput(f"This clustering cannot be saved: {problem}.") from None

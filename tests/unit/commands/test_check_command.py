@@ -69,7 +69,7 @@ def test_each_breach_of_the_contract_is_named_with_what_was_tried_and_the_sectio
 
 
 def test_an_error_is_shown_once_with_all_trials_that_it_ended(run, tmp_path):
-    text = METHOD.replace("random_state, share", "share").replace("random_state.integers", "np.zeros").replace("BODY", "")
+    text = METHOD.replace(", random_state, share=0.5", "").replace("BODY", "")
     (tmp_path / "mine.py").write_text(text.replace("DECLARATION", ""))
     status, output, _ = run("check", str(tmp_path / "mine.py"))
     assert status == 1
