@@ -111,7 +111,9 @@ def check_numbers(X, may_have_gaps: bool = False) -> None:
     frame = frame_columns(X)
     if frame is None:
         array = as_array(X, "X")
-        frame = list(enumerate(array.T)) if array.ndim == 2 and array.dtype.kind in "fmMOUS" else []
+        with np.errstate(over="ignore", invalid="ignore"):  # a finite sum clears a large array in a tenth of the time
+            may_be_faulty = array.dtype.kind in "mMOUS" or (array.dtype.kind == "f" and not np.isfinite(array.sum()))
+        frame = list(enumerate(array.T)) if array.ndim == 2 and may_be_faulty else []
         check_columns(frame, have_names=False, may_have_gaps=may_have_gaps)
     else:
         check_columns(frame, have_names=True, may_have_gaps=may_have_gaps)
