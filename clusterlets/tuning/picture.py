@@ -40,11 +40,10 @@ def draw(tuned: "Tuned") -> Figure:
     axes.axhline(1, color="0.35", lw=0.8)
     colors = dict(zip(ks, colormaps["viridis"]([0.85 * index / max(1, len(ks) - 1) for index in range(len(ks))]), strict=True))
     for k, line in lines.items():
-        for points, color in ((line, colors[k]), ([point for point in line if point[2]], "white")):
-            xs, prices = [x for x, _, _ in points], [price for _, price, _ in points]
-            axes.plot(
-                xs, prices, color=colors[k], marker="o", markersize=3.5, markerfacecolor=color, lw=1.2 if points is line else 0
-            )
+        style = {"color": colors[k], "marker": "o", "markersize": 3.5}
+        axes.plot([x for x, _, _ in line], [price for _, price, _ in line], lw=1.2, **style)
+        cut = [(x, price) for x, price, is_cut in line if is_cut]
+        axes.plot([x for x, _ in cut], [price for _, price in cut], ls="", markerfacecolor="white", **style)
     styles = method_styles(sorted({run.method for run in others}))
     for run in others:
         _, marker = styles[run.method]
