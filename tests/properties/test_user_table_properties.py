@@ -198,3 +198,12 @@ def test_a_parquet_file_is_read_value_by_value_or_refused(columns):
             float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells
         ]
     assert all(name in table.feature_names or any(name in remark for remark in remarks) for name in source.column_names[1:])
+
+
+@settings(max_examples=50)
+@given(parquet_columns(), st.floats(0, 1))
+def test_a_truncated_parquet_file_is_refused(columns, fraction):
+    write_parquet(columns)
+    content = Path("t.parquet").read_bytes()
+    Path("t.parquet").write_bytes(content[: int(fraction * (len(content) - 1))])
+    assert read_if_accepted("t.parquet", ["city"]) is None

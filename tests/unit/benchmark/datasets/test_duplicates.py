@@ -41,7 +41,7 @@ def test_only_the_first_of_equal_rows_is_kept_and_the_order_of_rows_stays(rows):
 
 
 # For each dataset: the number of rows, and how many of them equal an earlier row.
-COUNTS = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0)}
+COUNTS = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc": (10459, 587), "magic": (19020, 115)}
 
 
 @pytest.mark.parametrize("name", COUNTS)
